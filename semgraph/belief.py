@@ -1,0 +1,716 @@
+"""From claims to facts: what a fluent's claims, and all they depend on, make true as of one moment of knowledge.
+
+The fold decides within one fluent. This module prepares its statements (denials, cuts through an opposite, premises,
+time-to-live), folds mirrored fluents for unique objects and symmetric predicates, and gives every resulting edge an
+id, its rivals, and the windows in which it is certain or possible. Pure: all it knows comes from `Evidence`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from semgraph import names
+from semgraph.fold import Clash, Policy, Segment, Span, Statement, Value, certain_window, clashes, excludes, fold
+from semgraph.fold import possible_from as fold_possible_from
+from semgraph.gate import CAP, TRUST, source_class
+from semgraph.temporal import ALWAYS, NEG_INF, POS_INF, UNKNOWN, Bound, exact, unit_end
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from semgraph.store.schema import ClaimRow
+    from semgraph.vocabulary import Predicate
+
+__all__ = ["Belief", "Draft", "Evidence", "Rival", "base_confidence", "claim_bounds", "separators_of"]
+
+_MAX_ROUNDS = 64  # of the least fixed point over premises; real chains settle in two
+
+
+class Evidence(Protocol):
+    """What was known at one moment. Entities are given after merges; `row.object` and `row.subject` are raw."""
+
+    def predicate(self, name: str) -> Predicate:
+        """The registry entry then."""
+
+    def on_subject(self, subject: int, predicate: str) -> list[ClaimRow]:
+        """Claims then visible and not retracted whose subject and predicate these are."""
+
+    def on_object(self, ref: str, predicate: str) -> list[ClaimRow]:
+        """The same by object."""
+
+    def claim(self, claim: str) -> ClaimRow | None:
+        """One such claim."""
+
+    def entity(self, raw: int) -> int:
+        """The entity that this one was merged into, or itself."""
+
+    def justifications(self, claim: str) -> list[list[str]] | None:
+        """The premises of each justification; None if the claim stands by itself."""
+
+    def compatible(self, subject: int, predicate: str) -> frozenset[frozenset[str]]:
+        """Pairs of values that somebody decided to keep side by side."""
+
+    def name_key(self, ref: str) -> str:
+        """The key of an entity's first name, or a literal's key."""
+
+    def declared(self, ref: str) -> bool:
+        """Whether the entity was declared as one of its own."""
+
+
+class Rival(NamedTuple):
+    """Another fact that excludes this one, and when both hold; `mirrored` if they dispute the subject."""
+
+    fact: str
+    start: int
+    end: int
+    mirrored: bool
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """A fact about to be compared with the stored rows.
+
+    `segment.value` is what `seen_from` sees at the far end; `subject` and `ref` are the way round it is stored, which
+    differs only for a symmetric edge told by the other end.
+    """
+
+    seen_from: int
+    subject: int
+    ref: str
+    predicate: str
+    separators: str
+    segment: Segment
+    claims: list[ClaimRow]
+    absorbed: list[str]
+    id: str = ""
+    base: float = 0.0
+    rivals: list[Rival] = field(default_factory=list)
+    possible: tuple[int, int] = (NEG_INF, POS_INF)
+    certain: tuple[int, int] = (NEG_INF, POS_INF)
+    supersedes: list[str] = field(default_factory=list)
+
+    @property
+    def value(self) -> Value:
+        return self.segment.value
+
+
+@dataclass(slots=True)
+class _Folded:
+    """One fluent, folded."""
+
+    policy: Policy
+    statements: list[Statement]
+    segments: list[Segment]
+    additive: set[Value]
+
+
+class Belief:
+    """The facts of fluents under one `Evidence`, each computed once."""
+
+    def __init__(self, evidence: Evidence, *, trace: dict[str, list[tuple[float, str, Value]]] | None = None) -> None:
+        self.evidence = evidence
+        self.trace = trace
+        self.rows: dict[str, ClaimRow] = {}
+        self.supported: dict[str, list[tuple[int, int]]] = {}  # premises: when a fact that they support holds
+        self.settled: set[tuple[int, str]] = set()
+        self._forward: dict[tuple[int, str], dict[str, _Folded]] = {}
+        self._mirror: dict[tuple[str, str], _Folded] = {}
+        self._edges: dict[tuple[int, str], list[Draft]] = {}
+        self._finished: set[tuple[int, str]] = set()
+
+    # -- public
+
+    def facts(self, subject: int, predicate: str) -> list[Draft]:
+        """The facts of every fluent of `(subject, predicate)`; of a symmetric one, all edges seen from that end."""
+        self._settle_premises(subject, predicate)
+        drafts = self._edges_of(subject, predicate)
+        if (subject, predicate) in self._finished:
+            return drafts
+        self._finished.add((subject, predicate))
+        folded = self._folded(subject, predicate)
+        for separators, group in groupby(drafts, key=lambda d: d.separators):
+            self._add_rivals(list(group), folded[separators], mirrored=False)
+        if self._mirrored(predicate):
+            self._mirror_rivals(subject, predicate, drafts)
+        for draft in drafts:
+            draft.rivals.sort()
+        return drafts
+
+    def dependencies(self, subject: int, predicate: str) -> list[tuple[ClaimRow, list[tuple[int, str]]]]:
+        """Every claim that the fluent's facts are folded from, each with the fluents of its premises."""
+        rows = list(self._claims(subject, predicate))
+        if self._mirrored(predicate):
+            refs = {self._ref(row, subject, predicate) for row in rows} - {""}
+            rows += [row for ref in sorted(refs) for row in self._mirror_rows(predicate, ref)]
+        return [(row, self._premise_fluents(row)) for row in rows]
+
+    def neighbours(self, subject: int, predicate: str) -> set[tuple[int, str]]:
+        """The fluents that share an edge's far end with this one, where that matters."""
+        if not self._mirrored(predicate):
+            return set()
+        found = set()
+        for ref in {self._ref(row, subject, predicate) for row in self._claims(subject, predicate)} - {""}:
+            if self.evidence.predicate(predicate).symmetric:
+                found.add((int(ref[1:]), predicate))
+            found |= {(self.evidence.entity(row.subject), predicate) for row in self._mirror_rows(predicate, ref)}
+        return found
+
+    def suppressed(self, claim: ClaimRow) -> bool:
+        """Whether a denial or a cut leaves nothing of the claim."""
+        return not self._statements_of([claim], self._group_of(claim))
+
+    # -- premises
+
+    def _settle_premises(self, subject: int, predicate: str) -> None:
+        """The least fixed point over all that the fluent's premises depend on, premises first."""
+        if (subject, predicate) in self.settled:
+            return
+        order: list[tuple[int, str]] = []
+        derived = self._closure((subject, predicate), order)
+        if not derived:
+            self.settled.update(order)
+            return
+        for claim in derived:
+            self.supported.setdefault(claim, [])
+        for _ in range(_MAX_ROUNDS):
+            before = {claim: list(spans) for claim, spans in self.supported.items()}
+            for fluent in order:
+                self._drop(fluent)
+                self._note_supported(fluent)
+            if before == self.supported:
+                break
+        self.settled.update(order)
+
+    def _closure(self, start: tuple[int, str], order: list[tuple[int, str]]) -> set[str]:
+        """Every premise that the fluent depends on; fills `order` with the fluents, dependencies first."""
+        premises: set[str] = set()
+        seen = {start}
+        stack: list[tuple[tuple[int, str], list[tuple[int, str]]]] = [(start, self._depends_on(start, premises))]
+        while stack:
+            fluent, waiting = stack[-1]
+            if not waiting:
+                order.append(fluent)
+                stack.pop()
+                continue
+            following = waiting.pop()
+            if following not in seen:
+                seen.add(following)
+                stack.append((following, self._depends_on(following, premises)))
+        return premises
+
+    def _depends_on(self, fluent: tuple[int, str], premises: set[str]) -> list[tuple[int, str]]:
+        found: set[tuple[int, str]] = set()
+        for row, related in self.dependencies(*fluent):
+            found.update(related)
+            for group in self.evidence.justifications(row.id) or ():
+                premises.update(group)
+        return sorted(found - {fluent})
+
+    def _premise_fluents(self, row: ClaimRow) -> list[tuple[int, str]]:
+        found = []
+        for group in self.evidence.justifications(row.id) or ():
+            for premise in group:
+                other = self.evidence.claim(premise)
+                if other is not None:
+                    found.append((self.evidence.entity(other.subject), self.evidence.predicate(other.predicate).name))
+        return found
+
+    def _drop(self, fluent: tuple[int, str]) -> None:
+        if self._mirrored(fluent[1]):
+            self._mirror.clear()
+            self._forward.clear()
+            self._edges.clear()
+            self._finished.clear()
+        self._forward.pop(fluent, None)
+        self._edges.pop(fluent, None)
+        self._finished.discard(fluent)
+
+    def _note_supported(self, fluent: tuple[int, str]) -> None:
+        for row in self._claims(*fluent):
+            if row.id in self.supported:
+                self.supported[row.id] = []
+        for draft in self._edges_of(*fluent):
+            if draft.segment.basis == "unknown":
+                continue
+            for claim in [row.id for row in draft.claims] + draft.absorbed:
+                if claim in self.supported:
+                    self.supported[claim].append((draft.segment.start, draft.segment.end))
+
+    # -- folding
+
+    def _folded(self, subject: int, predicate: str) -> dict[str, _Folded]:
+        found = self._forward.get((subject, predicate))
+        if found is None:
+            groups: dict[str, list[ClaimRow]] = {}
+            entry = self.evidence.predicate(predicate)
+            for row in self._claims(subject, predicate):
+                groups.setdefault(separators_of(row.qualifiers, entry), []).append(row)
+            found = {sep: self._fold_group(subject, predicate, sep, rows) for sep, rows in sorted(groups.items())}
+            self._forward[subject, predicate] = found
+        return found
+
+    def _fold_group(self, subject: int, predicate: str, separators: str, rows: list[ClaimRow]) -> _Folded:
+        entry = self.evidence.predicate(predicate)
+        policy = self._policy(entry, "one" if separators else entry.cardinality)
+        policy = replace(policy, compatible=self.evidence.compatible(subject, predicate))
+        statements = self._statements(rows, lambda row: self._ref(row, subject, predicate))
+        return self._fold(statements, policy, trace=self.trace)
+
+    def _fold(
+        self, statements: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]] | None
+    ) -> _Folded:
+        additive = {s.value for s in statements if s.also and not s.value.negative}
+        return _Folded(policy, statements, fold(statements, policy, trace=trace), additive)
+
+    def _mirror_fold(self, predicate: str, ref: str) -> _Folded:
+        """The fluent of `(predicate, object)` with the subjects as values."""
+        found = self._mirror.get((predicate, ref))
+        if found is None:
+            entry = self.evidence.predicate(predicate)
+            if entry.symmetric:
+                (found,) = list(self._folded(int(ref[1:]), predicate).values())[:1] or [
+                    self._fold([], self._policy(entry, entry.cardinality), None)
+                ]
+            else:
+                rows = self._mirror_rows(predicate, ref)
+                statements = self._statements(rows, lambda row: f"e{self.evidence.entity(row.subject)}", mirror=ref)
+                found = self._fold(statements, self._policy(entry, "one"), self.trace)
+            self._mirror[predicate, ref] = found
+        return found
+
+    def _mirror_rows(self, predicate: str, ref: str) -> list[ClaimRow]:
+        if self.evidence.predicate(predicate).symmetric:
+            return self._claims(int(ref[1:]), predicate) if ref.startswith("e") else []
+        return self.evidence.on_object(ref, predicate)
+
+    def _mirrored(self, predicate: str) -> bool:
+        entry = self.evidence.predicate(predicate)
+        return entry.unique_object or entry.symmetric
+
+    def _policy(self, entry: Predicate, cardinality: str) -> Policy:
+        refines = None if entry.norefine else self._refines
+        return Policy(cardinality, round(entry.window_s * 1_000_000), entry.event, refines)
+
+    def _refines(self, finer: str, coarser: str) -> bool:
+        evidence = self.evidence
+        return names.refines(evidence.name_key(finer), evidence.name_key(coarser)) and not evidence.declared(finer)
+
+    def _claims(self, subject: int, predicate: str) -> list[ClaimRow]:
+        rows = self.evidence.on_subject(subject, predicate)
+        if self.evidence.predicate(predicate).symmetric:
+            known = {row.id for row in rows}
+            rows = rows + [r for r in self.evidence.on_object(f"e{subject}", predicate) if r.id not in known]
+        return rows
+
+    def _ref(self, row: ClaimRow, subject: int, predicate: str) -> str:
+        """The object of the claim as seen from `subject`, which is its object where the edge is symmetric."""
+        if self.evidence.predicate(predicate).symmetric and self.evidence.entity(row.subject) != subject:
+            return f"e{self.evidence.entity(row.subject)}"
+        return self._resolved(row.object)
+
+    def _resolved(self, ref: str) -> str:
+        return f"e{self.evidence.entity(int(ref[1:]))}" if ref.startswith("e") else ref
+
+    # -- statements
+
+    def _group_of(self, claim: ClaimRow) -> list[ClaimRow]:
+        entry = self.evidence.predicate(claim.predicate)
+        separators = separators_of(claim.qualifiers, entry)
+        rows = self._claims(self.evidence.entity(claim.subject), entry.name)
+        return [row for row in rows if separators_of(row.qualifiers, entry) == separators]
+
+    def _statements_of(self, claims: Sequence[ClaimRow], group: list[ClaimRow]) -> list[Statement]:
+        wanted = {claim.id for claim in claims}
+        made = self._statements(group, lambda row: self._resolved(row.object))
+        return [s for s in made if s.claim in wanted]
+
+    def _statements(
+        self, rows: list[ClaimRow], value_of: Callable[[ClaimRow], str], mirror: str | None = None
+    ) -> list[Statement]:
+        """What the claims still say after denials, cuts and premises; in a mirrored fluent only of objects."""
+        ranked = [(row, self._entry_rank(row)) for row in rows]
+        masks = [(row, rank) for row, rank in ranked if _is_mask(row)]
+        cuts = [(row, rank) for row, rank in ranked if _is_cut(row)]
+        made: list[Statement] = []
+        for row, rank in ranked:
+            if _is_mask(row) or _is_cut(row):
+                continue
+            ref = value_of(row)
+            statement = self._statement(row, rank, ref, self.evidence.name_key(ref) if ref else "")
+            pieces = self._masked([statement], row, rank, masks)
+            pieces = self._cut(pieces, row, rank, cuts)
+            justifications = self.evidence.justifications(row.id)
+            if justifications is not None:
+                pieces = self._within_premises(pieces, justifications)
+            self.rows[row.id] = row
+            made += pieces
+        return made
+
+    def _entry_rank(self, row: ClaimRow) -> int:
+        kind = source_class(row.source)
+        trust = dict(self.evidence.predicate(row.predicate).trust or ())
+        return trust.get(kind, TRUST[kind])
+
+    def _masked(
+        self, pieces: list[Statement], row: ClaimRow, rank: int, masks: list[tuple[ClaimRow, int]]
+    ) -> list[Statement]:
+        """Row 2: nothing is left if a mask covers the start; what began before a corrected segment ends with it."""
+        for mask, voice in masks:
+            hits = bool(mask.opposed) == bool(row.negative) and not _explicit_end(row) and self._same_object(mask, row)
+            if hits and (voice > rank or (voice == rank and mask.said_at >= row.said_at)):
+                start, end = _stated_interval(mask)
+                pieces = [p for s in pieces if not start <= s.start < end for p in _before(s, start, end)]
+        return pieces
+
+    def _same_object(self, a: ClaimRow, b: ClaimRow) -> bool:
+        if self.evidence.predicate(a.predicate).symmetric:
+            ends = [{self._resolved(r.object), f"e{self.evidence.entity(r.subject)}"} for r in (a, b)]
+            return ends[0] == ends[1]
+        same_subject = self.evidence.entity(a.subject) == self.evidence.entity(b.subject)
+        return same_subject and self._resolved(a.object) == self._resolved(b.object)
+
+    def _statement(self, row: ClaimRow, rank: int, ref: str, order: str) -> Statement:
+        entry = self.evidence.predicate(row.predicate)
+        start, basis, end, end_kind = claim_bounds(row, entry)
+        end_bound = _bound(row.valid_to, row.valid_to_text) if end_kind == "stated" else None
+        if end_kind == "stated" and end_bound is None:
+            end_bound = exact(end)
+        return Statement(
+            claim=row.id,
+            value=Value(ref, bool(row.negative) or _bounded_denial(row)),
+            start=start.instant if basis != "unknown" else NEG_INF,
+            start_bound=start,
+            basis=basis,
+            end=end,
+            end_bound=end_bound,
+            end_kind=end_kind,
+            said=row.said_at,
+            rank=rank,
+            source=row.source,
+            source_ref=row.source_ref,
+            source_class=source_class(row.source),
+            change=row.kind in ("change", "end") or _bounded_denial(row),
+            also=row.kind == "also",
+            explicit_end=_explicit_end(row),
+            order=order,
+            recorded=row.recorded_at,
+        )
+
+    def _cut(
+        self, pieces: list[Statement], row: ClaimRow, rank: int, cuts: list[tuple[ClaimRow, int]]
+    ) -> list[Statement]:
+        """What is left of a negative statement after the ends and bounded denials told through an opposite."""
+        if not row.negative or _explicit_end(row):
+            return pieces
+        for cut, voice in cuts:
+            hits = not cut.object or self._same_object(cut, row)
+            if hits and rank <= voice and row.said_at <= cut.said_at:
+                start, end = _stated_interval(cut)
+                pieces = [part for piece in pieces for part in _without(piece, start, end)]
+        return pieces
+
+    def _within_premises(self, pieces: list[Statement], justifications: list[list[str]]) -> list[Statement]:
+        allowed: list[tuple[int, int]] = []
+        for premises in justifications:
+            spans = [(NEG_INF, POS_INF)]
+            for premise in premises:
+                held = self.supported.get(premise, [])
+                spans = [(max(a, c), min(b, d)) for a, b in spans for c, d in held if max(a, c) < min(b, d)]
+            allowed += spans
+        return [part for piece in pieces for a, b in _union(allowed) for part in _inside(piece, a, b)]
+
+    # -- edges
+
+    def _edges_of(self, subject: int, predicate: str) -> list[Draft]:
+        found = self._edges.get((subject, predicate))
+        if found is None:
+            found = []
+            for separators, folded in self._folded(subject, predicate).items():
+                found += self._assemble(subject, predicate, separators, folded)
+            self._edges[subject, predicate] = found
+        return found
+
+    def _assemble(self, subject: int, predicate: str, separators: str, folded: _Folded) -> list[Draft]:
+        segments = list(folded.segments)
+        if self._mirrored(predicate):
+            segments = [piece for g in segments for piece in self._held_by_both_ends(subject, predicate, g)]
+        segments += _unknown_starts(folded.statements)
+        drafts = [self._draft(subject, predicate, separators, g) for g in segments]
+        _number(drafts)
+        _link(drafts)
+        return drafts
+
+    def _held_by_both_ends(self, subject: int, predicate: str, g: Segment) -> list[Segment]:
+        """The parts of an edge that the mirrored fluent allows too."""
+        if not g.value.ref or (self.evidence.predicate(predicate).symmetric and not g.value.ref.startswith("e")):
+            return [g]
+        mirror = self._mirror_fold(predicate, g.value.ref)
+        seen = Value(f"e{subject}", g.value.negative)
+        return [_intersect(g, m) for m in mirror.segments if m.value == seen and m.start < g.end and g.start < m.end]
+
+    def _draft(self, subject: int, predicate: str, separators: str, g: Segment) -> Draft:
+        claims = [self.rows[s.claim] for s in sorted(g.claims(), key=lambda s: (s.recorded, s.claim))]
+        claims = list({row.id: row for row in claims}.values())
+        absorbed = sorted({span.statement.claim for span in g.spans if span.absorbed})
+        told, ref = subject, g.value.ref
+        if self.evidence.predicate(predicate).symmetric and ref:  # kept once, the way its earliest claim told it
+            told = self.evidence.entity(claims[0].subject)
+            ref = ref if told == subject else f"e{subject}"
+        return Draft(subject, told, ref, predicate, separators, g, claims, absorbed, base=base_confidence(claims))
+
+    # -- rivals
+
+    def _add_rivals(self, drafts: list[Draft], folded: _Folded, *, mirrored: bool) -> None:
+        known = [d for d in drafts if d.segment.basis != "unknown"]
+        by_segment = {id(d.segment): d for d in known}
+        for clash in clashes([d.segment for d in known], folded.policy, folded.additive):
+            _note_clash(clash, by_segment, mirrored=mirrored)
+        for draft in drafts:
+            g = draft.segment
+            draft.certain, draft.possible = certain_window(g), _possible_window(g)
+            if g.basis == "observed" and not folded.policy.event:
+                rivals = [
+                    d.segment
+                    for d in known
+                    if d.value != g.value and excludes(g, d.segment, folded.policy, folded.additive)
+                ]
+                draft.possible = (fold_possible_from(g, rivals), draft.possible[1])
+
+    def _mirror_rivals(self, subject: int, predicate: str, drafts: list[Draft]) -> None:
+        """Conflicts over the subject: edges of other subjects onto the same object."""
+        symmetric = self.evidence.predicate(predicate).symmetric
+        for ref in sorted({d.value.ref for d in drafts} - {"", f"e{subject}"}):
+            if symmetric and not ref.startswith("e"):
+                continue
+            mirror = self._mirror_fold(predicate, ref)
+            seen = [(d, g) for d, g in self._edges_onto(predicate, ref) if d.segment.basis != "unknown"]
+            by_segment = {id(g): d for d, g in seen}
+            own = {d.id: d for d in drafts if d.value.ref == ref}
+            for clash in clashes([g for _, g in seen], mirror.policy, mirror.additive):
+                a, b = by_segment[id(clash.a)], by_segment[id(clash.b)]
+                for one, other in ((a, b), (b, a)):
+                    mine = own.get(one.id)
+                    if mine is not None and all(r.fact != other.id for r in mine.rivals):
+                        mine.rivals.append(Rival(other.id, clash.start, clash.end, mirrored=True))
+            for mine in own.values():
+                if mine.segment.basis == "observed":
+                    near = replace(mine.segment, value=Value(f"e{subject}", mine.value.negative))
+                    rivals = [
+                        g for _, g in seen if g.value != near.value and excludes(near, g, mirror.policy, mirror.additive)
+                    ]
+                    limit = fold_possible_from(mine.segment, rivals)
+                    mine.possible = (max(mine.possible[0], limit), mine.possible[1])
+
+    def _edges_onto(self, predicate: str, ref: str) -> list[tuple[Draft, Segment]]:
+        """Every edge of the predicate onto one object, with its segment as the object sees it."""
+        entity = self.evidence.entity
+        if self.evidence.predicate(predicate).symmetric:
+            self._settle_premises(int(ref[1:]), predicate)
+            return [(d, d.segment) for d in self._edges_of(int(ref[1:]), predicate)]
+        found = []
+        for s in sorted({entity(row.subject) for row in self._mirror_rows(predicate, ref)}):
+            self._settle_premises(s, predicate)
+            for d in self._edges_of(s, predicate):
+                if d.value.ref == ref:
+                    found.append((d, replace(d.segment, value=Value(f"e{s}", d.value.negative))))
+        return found
+
+
+# -- claims
+
+
+def claim_bounds(row: ClaimRow, entry: Predicate) -> tuple[Bound, str, int, str]:
+    """Start bound, its basis, the end and its kind, as the registry entry reads what the claim states."""
+    if entry.cardinality == "once":
+        return ALWAYS, "always", POS_INF, "open"
+    start = _bound(row.valid_from, row.valid_from_text)
+    end = _bound(row.valid_to, row.valid_to_text)
+    if row.kind == "deny":
+        begin = start or ALWAYS
+        return begin, "stated" if start else "always", end.instant if end else POS_INF, "stated" if end else "open"
+    if start is None:
+        early = end is not None and (end is UNKNOWN or end.precision == "unknown" or end.instant <= row.said_at)
+        basis, start = ("unknown", UNKNOWN) if early else ("observed", exact(row.said_at))
+    elif start.precision == "unknown":
+        basis = "unknown"
+    else:
+        basis = "always" if start.precision == "always" else "stated"
+    if end is not None:
+        soft = end.precision == "unknown"
+        return start, basis, row.said_at if soft else end.instant, "soft" if soft else "stated"
+    if entry.event and basis != "unknown" and basis != "always":
+        return start, basis, unit_end(start), "stated"
+    if entry.ttl_days is not None and not row.negative and basis != "unknown":
+        return start, basis, max(start.instant, row.said_at) + round(entry.ttl_days * 86_400_000_000), "ttl"
+    return start, basis, POS_INF, "open"
+
+
+def separators_of(qualifiers: str, entry: Predicate) -> str:
+    """The values of the entry's `one_by` qualifiers as JSON, or nothing unless the claim gives every one."""
+    if not entry.one_by or not qualifiers:
+        return ""
+    given = json.loads(qualifiers)
+    if not all(name in given for name in entry.one_by):
+        return ""
+    values = {name: names.literal_key(str(given[name])) for name in entry.one_by}
+    return json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+
+def base_confidence(claims: Sequence[ClaimRow]) -> float:
+    """1 - the product over sources of (1 - g), at most .99, where repetition by one source hardly counts."""
+    if not claims:
+        return 0.0
+    doubt = 1.0
+    by_source: dict[str, list[float]] = {}
+    for row in claims:
+        by_source.setdefault(row.source, []).append(row.confidence)
+    for source, given in by_source.items():
+        doubt *= 1 - min(CAP[source_class(source)], max(given) + 0.02 * (len(given) - 1))
+    inferred = all(source_class(source) == "inferred" for source in by_source)
+    return round(min(CAP["inferred"] if inferred else 0.99, 1 - doubt), 12)
+
+
+def _bound(instant: int | None, text: str) -> Bound | None:
+    if instant is None:
+        return None
+    return Bound.from_stored(instant, text)
+
+
+def _bounded(row: ClaimRow) -> bool:
+    return row.valid_from is not None or row.valid_to is not None
+
+
+def _bounded_denial(row: ClaimRow) -> bool:
+    return row.kind == "deny" and _bounded(row)
+
+
+def _explicit_end(row: ClaimRow) -> bool:
+    return not row.opposed and (row.kind == "end" or _bounded_denial(row))
+
+
+def _is_mask(row: ClaimRow) -> bool:
+    """Whether the claim only takes others away: a denial for all time, or that of a corrected segment."""
+    return row.kind == "correct" or (row.kind == "deny" and not _bounded(row))
+
+
+def _is_cut(row: ClaimRow) -> bool:
+    """Whether the claim only cuts what was told through an opposite."""
+    return bool(row.opposed) and (row.kind == "end" or _bounded_denial(row))
+
+
+def _stated_interval(row: ClaimRow) -> tuple[int, int]:
+    """Where a mask or a cut applies: an end from its instant on, others where a bound not given is open."""
+    start = NEG_INF if row.valid_from is None else row.valid_from
+    if row.kind == "end":
+        return (row.said_at if row.valid_from is None else start), POS_INF
+    return start, (POS_INF if row.valid_to is None else row.valid_to)
+
+
+# -- intervals of statements and segments
+
+
+def _without(s: Statement, start: int, end: int) -> list[Statement]:
+    return _inside(s, NEG_INF, start) + _inside(s, end, POS_INF)
+
+
+def _before(s: Statement, start: int, end: int) -> list[Statement]:
+    """The statement up to where an interval begins, if the two overlap; else all of it."""
+    return _inside(s, NEG_INF, start) if s.start < start < s.end and end > s.start else [s]
+
+
+def _inside(s: Statement, start: int, end: int) -> list[Statement]:
+    """The part of a statement within an interval; a bound that is not its own is exact and stated."""
+    begin, stop = max(s.start, start), min(s.end, end)
+    if begin >= stop:
+        return []
+    if begin > s.start:
+        s = replace(s, start=begin, start_bound=exact(begin), basis="unknown" if s.basis == "unknown" else "stated")
+    if stop < s.end:
+        s = replace(s, end=stop, end_bound=exact(stop), end_kind="stated")
+    return [s]
+
+
+def _union(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if out and start <= out[-1][1]:
+            out[-1] = (out[-1][0], max(end, out[-1][1]))
+        else:
+            out.append((start, end))
+    return out
+
+
+def _intersect(g: Segment, m: Segment) -> Segment:
+    """The part of an edge that both of its fluents give; each bound comes from the one that sets it."""
+    start, end = max(g.start, m.start), min(g.end, m.end)
+    first, last = (m if m.start > g.start else g), (m if m.end < g.end else g)
+    spans = [Span(s.statement, max(s.since, start), min(s.until, end), s.absorbed) for s in g.spans]
+    return Segment(
+        g.value,
+        start,
+        end,
+        first.start_bound,
+        first.basis,
+        last.end_bound,
+        last.end_reason,
+        last.ended_by,
+        first.opened,
+        last.closed,
+        [s for s in spans if s.since < s.until],
+        first.assumed,
+        g.planned or m.planned,
+    )
+
+
+def _unknown_starts(statements: list[Statement]) -> list[Segment]:
+    """Facts that are only possible, before their end: nobody said since when they held."""
+    groups: dict[tuple[Value, int], list[Statement]] = {}
+    for s in statements:
+        if s.basis == "unknown":
+            groups.setdefault((s.value, s.end), []).append(s)
+    made = []
+    for (value, end), group in sorted(groups.items(), key=lambda item: item[0]):
+        spans = [Span(s, NEG_INF, end, absorbed=False) for s in group]
+        bound = min((s.end_bound for s in group if s.end_bound), key=lambda b: b.before - b.earliest, default=None)
+        kind = group[0].end_kind
+        made.append(Segment(value, NEG_INF, end, UNKNOWN, "unknown", bound, kind, (), "3", "", spans))
+    return made
+
+
+def _possible_window(g: Segment) -> tuple[int, int]:
+    start, end = g.start, g.end
+    if g.basis == "stated" and g.start_bound.before - g.start_bound.earliest > 1:
+        start = min(start, g.start_bound.earliest)
+    if g.end_reason in ("stated", "ended") and g.end_bound is not None:
+        width = g.end_bound.before - g.end_bound.earliest
+        end = max(end, g.end_bound.before) if width > 1 else end
+    return start, end
+
+
+def _number(drafts: list[Draft]) -> None:
+    """Ids: the earliest-recorded claim's, with `.n` from the second piece on."""
+    pieces: dict[str, int] = {}
+    for draft in sorted(drafts, key=lambda d: (d.segment.start, d.segment.end)):
+        first = draft.claims[0].id
+        pieces[first] = pieces.get(first, 0) + 1
+        draft.id = first if pieces[first] == 1 else f"{first}.{pieces[first]}"
+
+
+def _link(drafts: list[Draft]) -> None:
+    """Lineage: a fact supersedes those that one of its claims ended."""
+    ended: dict[str, list[Draft]] = {}
+    for draft in drafts:
+        for claim in draft.segment.ended_by:
+            ended.setdefault(claim, []).append(draft)
+    for draft in drafts:
+        before = [d for row in draft.claims for d in ended.get(row.id, ()) if d.value != draft.value]
+        draft.supersedes = sorted({d.id for d in before if d.segment.end_reason in ("superseded", "refined", "ended")})
+
+
+def _note_clash(clash: Clash, by_segment: Mapping[int, Draft], *, mirrored: bool) -> None:
+    a, b = by_segment[id(clash.a)], by_segment[id(clash.b)]
+    a.rivals.append(Rival(b.id, clash.start, clash.end, mirrored))
+    b.rivals.append(Rival(a.id, clash.start, clash.end, mirrored))

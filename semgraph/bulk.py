@@ -1,0 +1,192 @@
+"""Batches: many claims as one set in one transaction, or a stream of such sets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import fields
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from semgraph import remembering
+from semgraph.errors import InputError, RejectedError
+from semgraph.model import Batch, Claim, Outcome, Receipt
+from semgraph.statement import prepare
+from semgraph.store.schema import ClaimRow, RetractionRow
+from semgraph.temporal import POS_INF
+from semgraph.writing import Writer, premises_of, rejected_receipt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from semgraph.session import Session
+
+__all__ = ["add_all"]
+
+_WORDS = (
+    "subject predicate object valid_from valid_to valid_through kind negative source source_ref said_at confidence "
+    "qualifiers because text"
+).split()
+_SMALL = 64  # above this, look-ups are made for the whole batch at once
+
+
+def add_all(
+    session: Session,
+    claims: Iterable[Mapping[str, Any] | Claim],
+    *,
+    batch_size: int | None,
+    on_reject: str,
+    replaces: str | None,
+    receipts: bool,
+    progress: Callable[[int], None] | None,
+) -> Batch:
+    """What a batch did; see `KnowledgeGraph.add_all`."""
+    if on_reject not in ("skip", "raise"):
+        raise InputError(f"on_reject is skip or raise, not {on_reject!r}")
+    if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
+        raise InputError(f"batch_size is a whole number from 1 on, or None for one transaction, not {batch_size!r}")
+    if replaces is not None and batch_size is not None:
+        raise InputError("replaces needs the whole of what the source says in one transaction: leave batch_size out")
+    if isinstance(claims, (str, bytes, dict)):
+        raise InputError("claims is a sequence of mappings with the parameters of add()")
+    run = _Run(session, on_reject=on_reject, replaces=replaces, receipts=receipts)
+    for chunk in _chunks(claims, batch_size):
+        run.take(chunk)
+        if progress is not None:
+            progress(sum(run.counts.values()))
+    return Batch(
+        dict(sorted(run.counts.items())), tuple(run.rejected), tuple(run.receipts) if receipts else (), run.retracted
+    )
+
+
+def _chunks(claims: Iterable[Any], size: int | None) -> Iterator[list[Any]]:
+    source = iter(claims)
+    if size is None:
+        yield list(source)
+        return
+    while chunk := list(islice(source, size)):
+        yield chunk
+
+
+class _Run:
+    def __init__(self, session: Session, *, on_reject: str, replaces: str | None, receipts: bool) -> None:
+        self.session = session
+        self.on_reject = on_reject
+        self.replaces = replaces
+        self.wanted = receipts
+        self.counts: Counter[str] = Counter()
+        self.rejected: list[Receipt] = []
+        self.receipts: list[Receipt] = []
+        self.retracted = 0
+
+    def take(self, chunk: Sequence[Any]) -> None:
+        with self.session.write() as recorded_at:
+            writer = Writer(self.session, recorded_at)
+            said = [self._prepare(item) for item in chunk]
+            if len(said) > _SMALL:
+                self._prefetch(said, recorded_at)
+            admitted, refused, justifications = [], {}, []
+            seen: set[str] = set()
+            for index, one in enumerate(said):
+                try:
+                    if isinstance(one, RejectedError):
+                        raise one
+                    found, rows = writer.admit(*one)
+                    if found.fresh and found.row.id in seen:
+                        found, rows = type(found)(found.row, fresh=False), []
+                    seen.add(found.row.id)
+                    admitted.append((index, found))
+                    justifications += rows
+                except RejectedError as error:
+                    refused[index] = self._refuse(writer, error, chunk[index])
+            written = writer.store([found for _, found in admitted], justifications)
+            done = {index: position for position, (index, _) in enumerate(admitted)}
+            if self.replaces is not None:
+                self._retract_rest(writer, {found.row.id for _, found in admitted})
+            made: list[Receipt] = []
+            for index in range(len(chunk)):
+                if index in refused:
+                    made.append(refused[index])
+                    self.counts[Outcome.REJECTED.value] += 1
+                elif self.wanted:
+                    made.append(writer.receipt(written, done[index]))
+                    self.counts[made[-1].outcome.value] += 1
+                else:
+                    self.counts[writer.outcome(written, done[index])[0].value] += 1
+        self.rejected += refused.values()
+        self.receipts += made
+
+    def _prepare(self, item: Any) -> Any:
+        try:
+            words = _words(item)
+            premises = premises_of(words.pop("because", ()))
+            words["source"] = words.get("source") or self.session.config.source
+            said = prepare(self.session.ledger.registry(), timezone=self.session.config.timezone, **words)
+            remembering.check_vetoes(self.session, said)
+        except RejectedError as error:
+            return error
+        except InputError as error:
+            return RejectedError("bad_input", str(error))
+        return said, premises
+
+    def _prefetch(self, said: Sequence[Any], recorded_at: int) -> None:
+        from semgraph.statement import identity
+
+        directory, ledger = self.session.directory, self.session.ledger
+        names = set()
+        for one in said:
+            if not isinstance(one, RejectedError):
+                for end in (one[0].subject, one[0].thing.entity):
+                    if isinstance(end, str):
+                        names.add(directory.key(end))
+        directory.prefetch(names)
+        ledger.fetch(
+            identity(one[0], directory, self.session.scope, recorded_at)
+            for one in said
+            if not isinstance(one, RejectedError)
+        )
+
+    def _refuse(self, writer: Writer, error: RejectedError, item: Any) -> Receipt:
+        if self.on_reject == "raise":
+            raise error
+        content = item if isinstance(item, dict) else {"claim": getattr(item, "id", str(type(item).__name__))}
+        writer.keep_rejection(error.code, error.reason, remembering.kept_words(content))
+        return rejected_receipt(error, writer.recorded_at)
+
+    def _retract_rest(self, writer: Writer, said: set[str]) -> None:
+        """What the source said before and says no longer is withdrawn."""
+        ledger = self.session.ledger
+        rows = ledger.store.select(ClaimRow, ledger.scope, source_ref=self.replaces)
+        gone = [row for row in rows if row.id not in said and ledger.at().visible(row)]
+        if not gone:
+            return
+        touched = ledger.touched(gone)
+        reason = "no longer said by its source"
+        ledger.store.insert(
+            [RetractionRow(ledger.scope, row.id, writer.recorded_at, POS_INF, reason) for row in gone], replace=True
+        )
+        ledger.forget_records()
+        ledger.refold(ledger.touched(gone) | touched, writer.recorded_at)
+        self.retracted += len(gone)
+
+
+def _words(item: Any) -> dict[str, Any]:
+    """The parameters of `add` that an item gives."""
+    if isinstance(item, Claim):
+        words = {f.name: getattr(item, f.name) for f in fields(item) if f.name in _WORDS}
+        if item.kind in ("deny", "correct"):
+            raise InputError(f"a claim of kind {item.kind} is made by {item.kind}(), not by add_all()")
+        words["kind"] = "change" if item.kind == "end" else item.kind
+        return words
+    if not hasattr(item, "keys"):
+        raise InputError(f"each claim is a mapping with the parameters of add(), not {type(item).__name__}")
+    unknown = [str(key) for key in item.keys() if key not in _WORDS]
+    missing = [key for key in ("subject", "predicate") if key not in item]
+    if unknown or missing:
+        what = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"
+        raise InputError(f"{what}: a claim has the parameters of add(): {', '.join(_WORDS)}")
+    words = dict(item)
+    if words.get("kind", "state") not in ("state", "change", "also"):
+        raise InputError(f"kind is state, change or also, not {words['kind']!r}")
+    return words
+
+

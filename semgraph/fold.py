@@ -1,0 +1,568 @@
+"""The fold: what the statements about one fluent make true, and when.
+
+`fold` sweeps the statements of one fluent through valid time and returns segments: maximal intervals in which one
+value holds. It is pure, looks at nothing but its arguments, and its result does not depend on their order. The
+numbered rows and the grounds g1 to g5 are those of the table in the semantics: the first row that fits a pair of an
+arriving statement and a holder decides what happens between the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+from semgraph.temporal import NEG_INF, POS_INF, Bound, certainly_later, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+
+__all__ = ["Clash", "Policy", "Segment", "Span", "Statement", "Value", "clashes", "fold", "possible_from"]
+
+
+class Value(NamedTuple):
+    """What competes in a fluent: the reference of an object (empty for none) and its sign."""
+
+    ref: str
+    negative: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Statement:
+    """What one claim says of one value over one stretch of time; a claim cut in two makes two statements."""
+
+    claim: str
+    value: Value
+    start: int
+    start_bound: Bound
+    basis: str  # stated | observed | always | resumed | unknown
+    end: int
+    end_bound: Bound | None
+    end_kind: str  # open | stated | soft | ttl
+    said: int
+    rank: int
+    source: str
+    source_ref: str | None
+    source_class: str
+    change: bool
+    also: bool
+    explicit_end: bool
+    order: str  # the key of the object's first name, of the literal, or nothing
+    recorded: int
+
+    @property
+    def evidence(self) -> int:
+        """Until when the source vouches for the value; past it only inertia does."""
+        if self.end_kind == "stated":
+            return self.end
+        if self.end_kind == "soft" or self.start > self.said:
+            return self.start
+        return self.said
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the source said when it stopped."""
+        return self.end_kind == "stated"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How the values of a fluent compete: from the registry, the alias table and what was settled."""
+
+    cardinality: str  # one | many | once | unregistered
+    window: int  # microseconds
+    event: bool = False
+    refines: Callable[[str, str], bool] | None = None
+    compatible: frozenset[frozenset[str]] = frozenset()
+
+
+class Span(NamedTuple):
+    """How long a statement supported a segment; an absorbed one spoke of a coarser value."""
+
+    statement: Statement
+    since: int
+    until: int
+    absorbed: bool
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A maximal interval in which one value holds, with all that supported it."""
+
+    value: Value
+    start: int
+    end: int
+    start_bound: Bound
+    basis: str
+    end_bound: Bound | None
+    end_reason: str  # open | stated | soft | ttl | superseded | ended | refined | suspended
+    ended_by: tuple[str, ...]
+    opened: str
+    closed: str
+    spans: list[Span]
+    assumed: bool = False
+    planned: bool = False
+
+    def claims(self) -> list[Statement]:
+        """Every statement that ever supported exactly this value, each once."""
+        return list(dict.fromkeys(span.statement for span in self.spans if not span.absorbed))
+
+
+@dataclass(slots=True, eq=False)
+class _Holder:
+    value: Value
+    start: int
+    start_bound: Bound
+    basis: str
+    opened: str
+    supports: dict[Statement, int] = field(default_factory=dict)  # since when
+    absorbed: set[Statement] = field(default_factory=set)
+    spans: list[Span] = field(default_factory=list)
+    suspended_by: set[Statement] = field(default_factory=set)
+
+    @property
+    def rank(self) -> int:
+        return max(s.rank for s in self.supports)
+
+    @property
+    def last_said(self) -> int:
+        return max(s.said for s in self.supports)
+
+    def every(self, what: str) -> bool:
+        return all(getattr(s, what) for s in self.supports)
+
+    def source_only(self, source_class: str) -> bool:
+        return all(s.source_class == source_class for s in self.supports)
+
+
+_END, _START_END, _START, _START_CHANGE, _AFFIRM = range(5)
+_CLOSING = {6: "refined", 8.5: "ended", 9: "superseded", 12: "superseded"}
+ABSORBED, DROPPED = 7, 10
+CONFLICT_ROWS = (11, 14)
+
+
+def fold(
+    statements: Iterable[Statement],
+    policy: Policy,
+    *,
+    trace: dict[str, list[tuple[float, str, Value]]] | None = None,
+) -> list[Segment]:
+    """The segments that the statements of one fluent make true, by start, then value.
+
+    `trace`, where given, maps the ids of claims of interest to lists that receive the row, the ground and the
+    other value for each holder that such a claim met when it started.
+    """
+    ordered = sorted(statements, key=lambda s: (s.claim, s.start))
+    sweep = _Sweep(ordered, policy, trace or {})
+    sweep.run()
+    return sweep.finish()
+
+
+class _Sweep:
+    def __init__(
+        self, statements: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]]
+    ) -> None:
+        self.statements = statements
+        self.policy = policy
+        self.trace = trace
+        self.additive = {s.value for s in statements if s.also and not s.value.negative}
+        self.holders: dict[Value, _Holder] = {}
+        self.segments: list[Segment] = []
+        self.events: list[tuple[int, int, int, str, str, int, Statement]] = []
+        self.tie = count()
+
+    # -- events
+
+    def schedule(self, s: Statement) -> None:
+        times = []
+        if s.basis != "unknown":
+            times.append((s.start, _phase(s)))
+            if s.start < s.said < s.end and s.end_kind != "soft":
+                times.append((s.said, _AFFIRM))
+        if s.end != POS_INF and (s.basis != "unknown" or s.bounded):
+            times.append((s.end, _END))
+        for time, phase in times:
+            heappush(self.events, (time, phase, s.said, s.order, s.claim, next(self.tie), s))
+
+    def run(self) -> None:
+        for s in self.statements:
+            self.schedule(s)
+        while self.events:
+            time, phase, *_, s = heappop(self.events)
+            if phase == _END:
+                self.stop(s, time)
+            elif phase == _AFFIRM:
+                holder = self.holders.get(s.value)
+                if holder and s in holder.supports and not holder.suspended_by:
+                    self.settle(s, time)
+            else:
+                self.begin(s, time)
+
+    def begin(self, d: Statement, t: int) -> None:
+        holder = self.holders.get(d.value)
+        if holder is not None:
+            self.join(d, holder, t)
+            return
+        rows = [(w, *self.row(d, w, t)) for w in self.holders.values()]
+        self.note(d, rows)
+        absorbing = [w for w, row, _ in rows if row == ABSORBED]
+        if absorbing:
+            for w in absorbing:
+                w.supports[d] = t
+                w.absorbed.add(d)
+            return
+        if any(row == DROPPED for _, row, _ in rows):
+            self.hold(d, [w for w, row, _ in rows if row == DROPPED], t)
+            return
+        for w, row, ground in rows:
+            if row in _CLOSING:
+                self.close(w, t, _ended(d, _CLOSING[row]), d, f"{row:g} {ground}".strip())
+            elif row == 13:
+                self.suspend(w, d, t)
+        opened = next((f"{row:g} {ground}".strip() for _, row, ground in rows if row in (12, 13, 6, 9)), "new")
+        self.holders[d.value] = _Holder(d.value, t, _start_bound(d, t), d.basis, opened, {d: t})
+
+    def join(self, d: Statement, holder: _Holder, t: int) -> None:
+        """Row 4; a suspended value stated again first meets whatever suspends it."""
+        if holder.suspended_by:
+            suspenders = [self.holders[v] for v in dict.fromkeys(s.value for s in holder.suspended_by)]
+            rows = [(w, *self.row(d, w, t)) for w in suspenders]
+            self.note(d, rows)
+            dropping = [w for w, row, _ in rows if row == DROPPED]
+            if dropping:
+                self.hold(d, dropping, t)
+                return
+            for w, row, ground in rows:
+                if row in (12, 13) and w.value in self.holders:
+                    self.close(w, t, _ended(d, "superseded"), d, f"{row:g} {ground}".strip())
+            self.resume(holder, t)
+            holder.start_bound, holder.basis = _start_bound(d, t), d.basis
+        else:
+            self.note(d, [(holder, 4, "")])
+        holder.supports[d] = t
+        holder.absorbed.discard(d)
+        self.settle(d, t)
+
+    def settle(self, c: Statement, t: int) -> None:
+        """Row A: a statement of a value that already holds, against every exclusive rival."""
+        for w in list(self.holders.values()):
+            if w.value == c.value or self.holders.get(w.value) is not w:
+                continue
+            row = self.early_row(c, w, t)
+            if row in (8.5, 9):
+                self.close(w, t, _ended(c, _CLOSING[row]), c, f"A {row:g}")
+            elif row is None and c.rank >= w.rank and self.newer(c, w, t):
+                ground = self.general_ground(c, w)
+                if ground and c.bounded:
+                    self.suspend(w, c, t)
+                elif ground:
+                    self.close(w, t, _ended(c, "superseded"), c, f"A {ground}")
+
+    def stop(self, c: Statement, t: int) -> None:
+        """Row E: the end of a statement, which may take earlier supports of its value along."""
+        for w in self.holders.values():
+            if c in w.absorbed:
+                self.unsupport(w, c, t)
+                if not w.supports:
+                    self.close(w, t, c.end_kind, c, "E")
+                return
+        holder = self.holders.get(c.value)
+        if holder is None or (c.basis != "unknown" and c not in holder.supports):
+            return
+        if c.end_kind == "stated":
+            for x in list(holder.supports):
+                if x is not c and x.rank <= c.rank and (x.evidence <= t or c.said > x.said):
+                    self.unsupport(holder, x, t)
+        self.unsupport(holder, c, t)
+        if not holder.supports:
+            self.close(holder, t, c.end_kind, c, "E")
+
+    def hold(self, d: Statement, dropping: Sequence[_Holder], t: int) -> None:
+        """Row 10: start again when the changes that outdate the statement have ended, or never."""
+        changes = [k for w in dropping for k in w.supports if _outdates(k, d, t)]
+        again = max(k.end if k.end_kind in ("stated", "ttl") else POS_INF for k in changes)
+        if again < d.end:
+            self.schedule(replace(d, basis="resumed", start=again, start_bound=exact(again)))
+
+    # -- the table
+
+    def row(self, d: Statement, w: _Holder, t: int) -> tuple[float, str]:
+        """The row that decides between an arriving statement and a holder of another value, and its ground."""
+        early = self.early_row(d, w, t)
+        if early is not None:
+            return early, ""
+        if not d.change and any(_outdates(k, d, t) for k in w.supports):
+            return DROPPED, ""
+        if d.rank < w.rank:
+            return 11, ""
+        ground = self.ground(d, w, t)
+        if ground:
+            return (13 if d.bounded else 12), ground
+        return 14, ""
+
+    def early_row(self, d: Statement, w: _Holder, t: int) -> float | None:
+        """Rows 5 to 9, or None where the two really compete."""
+        v = d.value
+        opposed = _opposed(v, w.value)
+        if not opposed:
+            if not d.change and (v in self.additive or w.value in self.additive):
+                return 5
+            finer = self.refinement(d, w)
+            if finer:
+                return finer
+        if not self.exclusive(d, w, opposed=opposed):
+            return 8
+        if not v.negative and d.rank >= w.rank and d.said >= w.last_said and w.every("explicit_end"):
+            return 8.5  # row 8a
+        if d.rank >= w.rank and all(s.end_kind == "soft" for s in w.supports):
+            return 9
+        return None
+
+    def refinement(self, d: Statement, w: _Holder) -> int | None:
+        refines = self.policy.refines
+        v = d.value
+        if refines is None or self.policy.event or v.negative or w.value.negative:
+            return None
+        if d.source_class == "imported" or w.source_only("imported"):
+            return None
+        if refines(v.ref, w.value.ref):
+            return 6 if d.rank >= w.rank else 8
+        if refines(w.value.ref, v.ref):
+            return ABSORBED if w.rank >= d.rank else 8
+        return None
+
+    def exclusive(self, d: Statement, w: _Holder, *, opposed: bool) -> bool:
+        if opposed:
+            return True
+        if not _rivals(d.value, w.value, self.policy):
+            return False
+        return self.policy.cardinality != "unregistered" or not any(_same_breath(d, s) for s in w.supports)
+
+    def newer(self, d: Statement, w: _Holder, t: int) -> bool:
+        return all(d.said >= s.said for s in w.supports if s.evidence > t)
+
+    def general_ground(self, d: Statement, w: _Holder) -> str:
+        """g1, g3 or g4: the grounds that do not look at the intervals."""
+        if self.policy.cardinality == "once":
+            return ""
+        if d.change:
+            return "g1"
+        if self.policy.cardinality == "unregistered":
+            return ""
+        if d.said - w.last_said > self.policy.window:
+            return "g3"
+        if w.source_only("inferred") and d.source_class != "inferred" and d.said >= w.last_said:
+            return "g4"
+        return ""
+
+    def ground(self, d: Statement, w: _Holder, t: int) -> str:
+        """On what ground the statement supersedes the holder, or nothing."""
+        general = self.general_ground(d, w)
+        newer = self.newer(d, w, t)
+        if general and (newer or general == "g4"):
+            return general
+        if self.policy.cardinality in ("once", "unregistered"):
+            return ""
+        if any(s.end_kind == "stated" and s.end > t for s in w.supports):
+            return ""
+        if newer and d.basis == "stated" and certainly_later(d.start_bound, w.start_bound):
+            return "g2"
+        return "g5" if d.bounded else ""
+
+    # -- holders
+
+    def unsupport(self, holder: _Holder, s: Statement, t: int) -> None:
+        if s in holder.supports:
+            holder.spans.append(Span(s, holder.supports.pop(s), t, s in holder.absorbed))
+        self.release(s, t)
+
+    def release(self, s: Statement, t: int) -> None:
+        """What the statement suspended resumes, unless its value still holds by another bounded one."""
+        suspended = [w for w in self.holders.values() if s in w.suspended_by]
+        if not suspended:
+            return
+        holder = self.holders.get(s.value)
+        others = {x for x in holder.supports if x.bounded and x is not s} if holder else set()
+        for w in suspended:
+            w.suspended_by.discard(s)
+            w.suspended_by |= others
+            if not w.suspended_by:
+                self.resume(w, t)
+
+    def resume(self, w: _Holder, t: int) -> None:
+        w.suspended_by.clear()
+        w.start, w.start_bound, w.basis, w.opened = t, exact(t), "resumed", "resumed"
+        w.supports = dict.fromkeys(w.supports, t)
+        w.spans = []
+
+    def suspend(self, w: _Holder, c: Statement, t: int) -> None:
+        if not w.suspended_by:
+            self.emit(w, t, "suspended", (c.claim,), "13", exact(t))
+        w.suspended_by.add(c)
+
+    def close(self, w: _Holder, t: int, reason: str, by: Statement, rule: str) -> None:
+        if not w.suspended_by:
+            bound = by.start_bound if by.value != w.value and by.start == t else None
+            if reason == "stated":
+                bound = _most_precise_end(w, by, t)
+            self.emit(w, t, reason, (by.claim,), rule, bound or exact(t))
+        del self.holders[w.value]
+        for s in w.supports:
+            self.release(s, t)
+
+    def emit(self, w: _Holder, t: int, reason: str, by: tuple[str, ...], rule: str, bound: Bound | None) -> None:
+        if w.start >= t:
+            return
+        present = [Span(s, since, t, s in w.absorbed) for s, since in w.supports.items()]
+        self.segments.append(
+            Segment(w.value, w.start, t, w.start_bound, w.basis, bound, reason, by, w.opened, rule, w.spans + present)
+        )
+
+    def note(self, d: Statement, rows: Sequence[tuple[_Holder, float, str]]) -> None:
+        if d.claim in self.trace:
+            self.trace[d.claim].extend((row, ground, w.value) for w, row, ground in rows)
+
+    def finish(self) -> list[Segment]:
+        for w in self.holders.values():
+            if not w.suspended_by:
+                self.emit(w, POS_INF, "open", (), "", None)
+        segments = self.segments if self.policy.event else _coalesce(self.segments)
+        latest: dict[Value, int] = {}
+        for s in self.statements:
+            latest[s.value] = max(latest.get(s.value, NEG_INF), s.said)
+        for g in segments:
+            g.planned = g.basis == "stated" and latest[g.value] < g.start
+            g.assumed = g.basis == "resumed" and all(s.said <= g.start for s in g.claims())
+        segments.sort(key=lambda g: (g.start, g.end, g.value))
+        return segments
+
+
+def _phase(s: Statement) -> int:
+    if s.explicit_end:
+        return _START_END
+    return _START_CHANGE if s.change else _START
+
+
+def _start_bound(d: Statement, t: int) -> Bound:
+    return d.start_bound if d.start == t else exact(t)
+
+
+def _ended(by: Statement, reason: str) -> str:
+    return "ended" if by.value.negative else reason
+
+
+def _outdates(k: Statement, d: Statement, t: int) -> bool:
+    return k.change and k.rank >= d.rank and k.said >= d.said and k.evidence > t
+
+
+def _opposed(a: Value, b: Value) -> bool:
+    """Whether one denies the other: a value and its own negation, or an end of every value."""
+    if a.negative == b.negative:
+        return False
+    return a.ref == b.ref or not (a.ref if a.negative else b.ref)
+
+
+def _rivals(a: Value, b: Value, policy: Policy) -> bool:
+    """Whether two values that do not deny each other exclude each other in time."""
+    if a.negative or b.negative or policy.event or policy.cardinality == "many":
+        return False
+    return frozenset((a.ref, b.ref)) not in policy.compatible
+
+
+def _same_breath(a: Statement, b: Statement) -> bool:
+    return a.source == b.source and (a.said == b.said or (a.source_ref is not None and a.source_ref == b.source_ref))
+
+
+def _most_precise_end(w: _Holder, by: Statement, t: int) -> Bound | None:
+    stated = [s for s in (*(span.statement for span in w.spans), *w.supports, by) if s.bounded and s.end == t]
+    bounds = [s.end_bound for s in stated if s.end_bound is not None]
+    return min(bounds, key=lambda b: (b.before - b.earliest, b.stored), default=None)
+
+
+def _coalesce(segments: Collection[Segment]) -> list[Segment]:
+    """Equal adjacent or overlapping segments of one value become one."""
+    out: dict[Value, list[Segment]] = {}
+    for g in sorted(segments, key=lambda g: (g.start, g.end)):
+        chain = out.setdefault(g.value, [])
+        if chain and chain[-1].end >= g.start:
+            last = chain[-1]
+            last.spans = last.spans + g.spans
+            last.end, last.end_bound, last.end_reason = g.end, g.end_bound, g.end_reason
+            last.ended_by, last.closed = g.ended_by, g.closed
+        else:
+            chain.append(g)
+    return [g for chain in out.values() for g in chain]
+
+
+class Clash(NamedTuple):
+    """Two segments that exclude each other, and the interval in which both hold."""
+
+    a: Segment
+    b: Segment
+    start: int
+    end: int
+
+
+def clashes(segments: Sequence[Segment], policy: Policy, additive: Collection[Value]) -> list[Clash]:
+    """Every pair of segments that hold together although their values exclude each other."""
+    groups: Iterable[list[Segment]] = [sorted(segments, key=lambda g: g.start)]
+    if (policy.cardinality == "many" or policy.event) and all(g.value.ref for g in segments):
+        groups = _by_ref(segments)  # only a value and its own negation can clash
+    found = []
+    for ordered in groups:
+        for i, a in enumerate(ordered):
+            for b in ordered[i + 1 :]:
+                if b.start >= a.end:
+                    break
+                if a.value != b.value and excludes(a, b, policy, additive):
+                    found.append(Clash(a, b, b.start, min(a.end, b.end)))
+    return found
+
+
+def _by_ref(segments: Iterable[Segment]) -> Iterable[list[Segment]]:
+    groups: dict[str, list[Segment]] = {}
+    for g in sorted(segments, key=lambda g: g.start):
+        groups.setdefault(g.value.ref, []).append(g)
+    return groups.values()
+
+
+def excludes(a: Segment, b: Segment, policy: Policy, additive: Collection[Value]) -> bool:
+    """Whether two segments of one fluent can't both be right."""
+    if _opposed(a.value, b.value):
+        return True
+    if a.value in additive or b.value in additive or not _rivals(a.value, b.value, policy):
+        return False
+    if policy.cardinality == "unregistered" and any(
+        _same_breath(x, y) for x in a.claims() for y in b.claims()
+    ):
+        return False
+    return not _refined_pair(a, b, policy)
+
+
+def _refined_pair(a: Segment, b: Segment, policy: Policy) -> bool:
+    refines = policy.refines
+    if refines is None or not (refines(a.value.ref, b.value.ref) or refines(b.value.ref, a.value.ref)):
+        return False
+    return not any(all(span.statement.source_class == "imported" for span in g.spans) for g in (a, b))
+
+
+def possible_from(g: Segment, rivals: Iterable[Segment]) -> int:
+    """How far before its observed start a segment may have held: back to where a rival last was certain."""
+    limit = NEG_INF
+    for r in rivals:
+        sure_from, sure_to = certain_window(r)
+        if sure_from < min(sure_to, g.start):
+            limit = max(limit, min(sure_to, g.start))
+    return limit
+
+
+def certain_window(g: Segment) -> tuple[int, int]:
+    """The part of a segment outside both uncertainty windows; empty (start >= end) where it is never certain."""
+    if g.assumed or g.planned:
+        return g.end, g.start
+    start = g.start_bound.before if g.basis == "stated" and g.start_bound.before - g.start > 1 else g.start
+    end = g.end
+    if g.end_reason == "stated" and g.end_bound is not None:
+        end = min(end, g.end_bound.earliest)
+    return start, end

@@ -1,0 +1,280 @@
+"""What semgraph gives and takes: entities, literals, claims, facts, receipts and reports, all frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semgraph.temporal import Bound
+
+__all__ = [
+    "Batch",
+    "Claim",
+    "ConflictSet",
+    "Diff",
+    "Entity",
+    "Explanation",
+    "Fact",
+    "FactVersion",
+    "ForgetReport",
+    "Literal",
+    "MergeSuggestion",
+    "Outcome",
+    "Problem",
+    "Receipt",
+    "Rejection",
+]
+
+
+class Outcome(StrEnum):
+    """What a write did; a property of the moment it arrived, not of the graph."""
+
+    NEW = "new"
+    DUPLICATE = "duplicate"
+    REFINEMENT = "refinement"
+    UPDATE = "update"
+    SPLIT = "split"
+    CONFLICT = "conflict"
+    HISTORY = "history"
+    ENDED = "ended"
+    SUPPRESSED = "suppressed"
+    IDEMPOTENT = "idempotent"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A node: an id that no name is part of, and the primary name of the view it was read from."""
+
+    id: str
+    label: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value that is no entity: text, number, boolean, date or URL, as first written."""
+
+    value: Any
+    label: str
+    unit: str | None = None
+
+    def __str__(self) -> str:
+        return self.label
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one source said, as it was said; only a retraction mark is ever added."""
+
+    id: str
+    subject: Entity
+    predicate: str
+    object: Entity | Literal | None
+    negative: bool
+    kind: str
+    valid_from: Bound | None
+    valid_to: Bound | None
+    said_at: Bound
+    recorded_at: Bound
+    source: str
+    source_ref: str | None
+    confidence: float
+    qualifiers: Mapping[str, Any] = field(hash=False)
+    text: str | None
+    because: tuple[tuple[str, ...], ...]
+    retracted_at: Bound | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An edge with a valid interval `[valid_from, valid_to)`, computed from the claims that support it.
+
+    `certain`, `conflicted`, `confidence` and `status` are as of the view's instant; where the view has none,
+    `certain` and `conflicted` say whether the fact ever is, and `confidence` is the base.
+    """
+
+    id: str
+    subject: Entity
+    predicate: str
+    object: Entity | Literal | None
+    qualifiers: Mapping[str, Any] = field(hash=False)
+    valid_from: Bound
+    valid_to: Bound | None
+    start_basis: str
+    certain: bool
+    conflicted: bool
+    planned: bool
+    negative: bool
+    status: str
+    confidence: float
+    sources: tuple[str, ...]
+    claims: list[Claim] = field(hash=False)
+    text: str | None
+    recorded_at: Bound
+    system_from: Bound
+    system_to: Bound | None
+    supersedes: tuple[str, ...]
+    ended_by: tuple[str, ...]
+    end_reason: str
+    because: tuple[tuple[str, ...], ...]
+
+    @property
+    def label(self) -> str:
+        """The fact in words: subject, predicate and object, a leading ¬ where it is negative."""
+        mark = "¬" if self.negative else ""
+        return f"{mark}{self.subject.label} {self.predicate} {self.object.label if self.object else '(anything)'}"
+
+    def __str__(self) -> str:
+        end = "" if self.valid_to is None else str(self.valid_to)
+        return f"{self.label} [{self.valid_from}, {end})"
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictSet:
+    """Facts that exclude each other and hold together from `since` until `until` (None = open).
+
+    `object` is set where the dispute is about who the subject is; then `subject` is None.
+    """
+
+    id: str
+    subject: Entity | None
+    predicate: str
+    object: Entity | Literal | None
+    facts: tuple[Fact, ...]
+    since: Bound
+    until: Bound | None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a write did, why, and what it closed."""
+
+    outcome: Outcome
+    code: str | None = None
+    reason: str | None = None
+    why: str = ""
+    claims: tuple[Claim, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    closed: tuple[Fact, ...] = ()
+    conflict: ConflictSet | None = None
+    widened: bool = False
+    recorded_at: Bound | None = None
+
+    @property
+    def claim(self) -> Claim | None:
+        """The claim that was written or found, where there is exactly one or a first one."""
+        return self.claims[0] if self.claims else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A refused claim as kept in the log; `content` is None where even that must not be kept."""
+
+    code: str
+    reason: str
+    content: Mapping[str, Any] | None = field(hash=False)
+    recorded_at: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What a batch did: counts by outcome, the refused ones, receipts in input order when asked for."""
+
+    counts: Mapping[str, int] = field(hash=False)
+    rejected: tuple[Receipt, ...] = ()
+    receipts: tuple[Receipt, ...] = ()
+    retracted: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many claims were given."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class FactVersion:
+    """A fact as it was believed from `known_from` until `known_to` (None = still)."""
+
+    fact: Fact
+    known_from: Bound
+    known_to: Bound | None
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What differs between two views: `changed` pairs an opened and a closed fact that belong together."""
+
+    opened: tuple[Fact, ...] = ()
+    closed: tuple[Fact, ...] = ()
+    changed: tuple[tuple[Fact, Fact], ...] = ()
+    conflicts_opened: tuple[ConflictSet, ...] = ()
+    conflicts_settled: tuple[ConflictSet, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.opened or self.closed or self.conflicts_opened or self.conflicts_settled)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a fact is believed: who said it, what opened and closed it, what it replaced, what disputes it."""
+
+    fact: Fact
+    claims: tuple[Claim, ...]
+    opened_by: str
+    closed_by: str
+    supersedes: tuple[Fact, ...]
+    superseded_by: tuple[Fact, ...]
+    rivals: tuple[Fact, ...]
+    premises: tuple[Claim, ...]
+    story: str
+    recalled: int = 0
+
+    def __str__(self) -> str:
+        return self.story
+
+
+@dataclass(frozen=True, slots=True)
+class MergeSuggestion:
+    """Two entities whose names look alike; a suggestion, never a resolution."""
+
+    a: Entity
+    b: Entity
+    score: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What was forgotten (or would be): counts, the entities' and facts' words only for a dry run.
+
+    `purged` says that the bytes are gone, not only the rows; `pending` says why not.
+    """
+
+    claims: int
+    facts: int
+    entities: int
+    purged: bool
+    dry_run: bool = False
+    pending: str | None = None
+    tombstone: str | None = None
+    listed: tuple[Fact, ...] = ()
+    mentioned: tuple[Claim, ...] = ()
+    beyond_reach: str = "copies, backups, file-system snapshots and exports made earlier are out of reach"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something `verify` found: where, and what is wrong there; never content."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"

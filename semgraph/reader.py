@@ -1,0 +1,337 @@
+"""From stored rows to the objects that reads give: labels, claims, confidence, certainty and conflict sets."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from semgraph import factrow
+from semgraph.belief import base_confidence
+from semgraph.fold import Value
+from semgraph.model import Claim, ConflictSet, Entity, Fact, Literal
+from semgraph.statement import value_of
+from semgraph.store.schema import FactRow, PastFactRow
+from semgraph.temporal import POS_INF, Bound, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from semgraph.ledger import Snapshot
+    from semgraph.session import Session
+    from semgraph.store.schema import ClaimRow
+
+__all__ = ["Reader", "Reading"]
+
+
+class Reading(NamedTuple):
+    """A stored fact read from one side: perhaps turned round, perhaps with its sign flipped."""
+
+    row: FactRow
+    body: factrow.Body
+    predicate: str
+    turned: bool
+    flipped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Dispute:
+    """One fluent's facts in conflict over an interval."""
+
+    mirrored: bool
+    subject: int
+    predicate: str
+    separators: str
+    ref: str
+    members: tuple[str, ...]
+    start: int
+    end: int
+
+
+class Reader:
+    """Reads of one snapshot; every method runs inside a transaction of the session."""
+
+    def __init__(self, session: Session, snapshot: Snapshot) -> None:
+        self.session = session
+        self.snapshot = snapshot
+        self.ledger = session.ledger
+        self.directory = session.directory
+        self._rows: dict[str, FactRow] = {}
+
+    # -- rows
+
+    def rows(self, **where: Any) -> list[FactRow]:
+        """The facts as believed at the snapshot's moment that meet the conditions."""
+        store, scope, known_at = self.ledger.store, self.ledger.scope, self.snapshot.known_at
+        if known_at == POS_INF:
+            return store.select(FactRow, scope, **where)
+        current = store.select(FactRow, scope, sys_from__le=known_at, **where)
+        past = store.select(PastFactRow, scope, sys_from__le=known_at, sys_to__gt=known_at, **where)
+        return current + [FactRow(*row) for row in past]
+
+    def by_id(self, ids: Iterable[str]) -> dict[str, FactRow]:
+        """Facts by id."""
+        wanted = list(dict.fromkeys(ids))
+        missing = [key for key in wanted if key not in self._rows]
+        if missing:
+            for row in self.rows(id=missing if len(missing) > 1 else missing[0]):
+                self._rows[row.id] = row
+        return {key: self._rows[key] for key in wanted if key in self._rows}
+
+    def reading(self, row: FactRow, predicate: str, *, turned: bool = False, flipped: bool = False) -> list[Reading]:
+        """The fact read through a name; through an opposite a negative fact may fall into several, or none."""
+        body = factrow.decode(row)
+        if not flipped or not row.negative or body.opposite is None:
+            return [Reading(row, body, predicate, turned, flipped)]
+        return [Reading(r, b, predicate, turned, flipped) for r, b in self._opposite_parts(row, body)]
+
+    def _opposite_parts(self, row: FactRow, body: factrow.Body) -> list[tuple[FactRow, factrow.Body]]:
+        """The stretches in which a support of a negative fact is no explicit end, told by those supports alone."""
+        parts: list[tuple[int, int, list[str]]] = []
+        for claim, since, until in sorted(body.opposite or (), key=lambda span: (span[1], span[2], span[0])):
+            if parts and since <= parts[-1][1]:
+                start, end, claims = parts[-1]
+                parts[-1] = (start, max(end, until), claims if claim in claims else [*claims, claim])
+            else:
+                parts.append((since, until, [claim]))
+        made = []
+        for start, end, ids in parts:
+            claims = self.ledger.fetch(ids)
+            kept = [c for c in body.claims if c in claims]
+            own_start, own_end = start == row.valid_from, end == row.valid_to
+            made.append(
+                (
+                    row._replace(valid_from=start, valid_to=end),
+                    body._replace(
+                        start=body.start if own_start else self._stated(claims.values(), start),
+                        end=None if end == POS_INF else body.end if own_end else exact(end),
+                        end_reason=body.end_reason if own_end else "stated",
+                        claims=kept,
+                        possible=(body.possible[0] if own_start else start, body.possible[1] if own_end else end),
+                        certain=(max(start, body.certain[0]), min(end, body.certain[1])),
+                        base=base_confidence([claims[c] for c in kept]),
+                        opposite=None,
+                    ),
+                )
+            )
+        return made
+
+    def _stated(self, claims: Iterable[ClaimRow], start: int) -> Bound:
+        for row in claims:
+            if row.valid_from == start:
+                return Bound.from_stored(start, row.valid_from_text)
+        return exact(start)
+
+    # -- facts
+
+    def facts(self, readings: Sequence[Reading], instant: int | None) -> list[Fact]:
+        """Fact objects, in the order given, as of an instant (None: as of none)."""
+        ids = {c for r in readings for c in (*r.body.claims, *r.body.absorbed)}
+        claims = self.ledger.fetch(sorted(ids))
+        entities = {r.row.subject for r in readings} | {
+            int(r.row.object[1:]) for r in readings if r.row.object.startswith("e")
+        }
+        self.directory.prefetch_labels(entities | {row.subject for row in claims.values()})
+        rivals = {rival for r in readings for rival, *_ in r.body.rivals}
+        rows = self.by_id(rivals)
+        return [self._fact(r, claims, rows, instant) for r in readings]
+
+    def _fact(
+        self, r: Reading, claims: dict[str, ClaimRow], rivals: dict[str, FactRow], instant: int | None
+    ) -> Fact:
+        row, body = r.row, r.body
+        supporting = [claims[c] for c in body.claims if c in claims]
+        first = supporting[0] if supporting else None
+        subject: Entity | Literal | None = self.directory.entity(row.subject, instant)
+        target = self.object_of(row.object, first, instant)
+        if r.turned:
+            subject, target = target, subject
+        disputes = [v for v in body.rivals if instant is None or v[1] <= instant < v[2]]
+        now = self.session.now()
+        return Fact(
+            id=row.id,
+            subject=subject,  # type: ignore[arg-type]  # only edges between entities are turned round
+            predicate=r.predicate,
+            object=target,
+            qualifiers=json.loads(first.qualifiers) if first is not None and first.qualifiers else {},
+            valid_from=body.start,
+            valid_to=body.end,
+            start_basis=body.basis,
+            certain=self._certain(row, body, instant),
+            conflicted=bool(disputes),
+            planned=body.planned,
+            negative=bool(row.negative) != r.flipped,
+            status=self.status(row, body, now if instant is None else instant, disputed=bool(disputes)),
+            confidence=body.base if instant is None else self._effective(row, body, disputes, rivals),
+            sources=tuple(dict.fromkeys(c.source for c in supporting)),
+            claims=[self.claim(c) for c in supporting],
+            text=next((c.text for c in reversed(supporting) if c.text), None),
+            recorded_at=exact(first.recorded_at if first is not None else row.sys_from),
+            system_from=exact(row.sys_from),
+            system_to=None if row.sys_to == POS_INF else exact(row.sys_to),
+            supersedes=tuple(body.supersedes),
+            ended_by=tuple(body.ended_by),
+            end_reason=body.end_reason,
+            because=tuple(group for c in supporting for group in self._because(c.id)),
+        )
+
+    def object_of(self, ref: str, claim: ClaimRow | None, instant: int | None = None) -> Entity | Literal | None:
+        """The object that a reference stands for, a literal as its earliest claim wrote it."""
+        if ref.startswith("e"):
+            return self.directory.entity(int(ref[1:]), instant)
+        if not ref or claim is None:
+            return None
+        return value_of(claim)
+
+    def _certain(self, row: FactRow, body: factrow.Body, instant: int | None) -> bool:
+        start, end = body.certain
+        if instant is None:
+            return start < end
+        return body.basis != "unknown" and row.valid_from <= instant < row.valid_to and start <= instant < end
+
+    def _effective(
+        self, row: FactRow, body: factrow.Body, disputes: Sequence[tuple[str, int, int, bool]], rivals: dict[str, FactRow]
+    ) -> float:
+        confidence = body.base
+        flagged_only = not self.snapshot.predicate(row.predicate).registered
+        for rival in dict.fromkeys(fact for fact, *_ in disputes):
+            other = rivals.get(rival)
+            if other is None or (flagged_only and other.negative == row.negative):
+                continue
+            confidence *= 1 - 0.3 * factrow.decode(other).base
+        return round(confidence, 12)
+
+    def _because(self, claim: str) -> list[tuple[str, ...]]:
+        return [tuple(group) for group in self.snapshot.justifications(claim) or ()]
+
+    @staticmethod
+    def status(row: FactRow, body: factrow.Body, instant: int, *, disputed: bool) -> str:
+        """What a fact is at an instant, in one word."""
+        if body.basis == "unknown":
+            return "possible" if instant < row.valid_to else "ended"
+        if instant < row.valid_from or (body.planned and instant < row.valid_to):
+            return "planned"
+        if instant < row.valid_to:
+            return "conflicted" if disputed else "active"
+        return {"superseded": "superseded", "refined": "superseded", "ttl": "expired", "suspended": "superseded"}.get(
+            body.end_reason, "ended"
+        )
+
+    # -- claims
+
+    def claim(self, row: ClaimRow) -> Claim:
+        """The claim of a row."""
+        marks = [m for m in self.ledger.records.retractions.get(row.id, ()) if m.recorded_at <= self.snapshot.known_at]
+        retracted = next((m for m in marks if m.ended_at > self.snapshot.known_at or m.ended_at == POS_INF), None)
+        return Claim(
+            id=row.id,
+            subject=self.directory.entity(row.subject),
+            predicate=row.predicate,
+            object=self.object_of(row.object, row),
+            negative=bool(row.negative),
+            kind=row.kind,
+            valid_from=None if row.valid_from is None else Bound.from_stored(row.valid_from, row.valid_from_text),
+            valid_to=None if row.valid_to is None else Bound.from_stored(row.valid_to, row.valid_to_text),
+            said_at=exact(row.said_at),
+            recorded_at=exact(row.recorded_at),
+            source=row.source,
+            source_ref=row.source_ref,
+            confidence=row.confidence,
+            qualifiers=json.loads(row.qualifiers) if row.qualifiers else {},
+            text=row.text,
+            because=tuple(self._because(row.id)),
+            retracted_at=None if retracted is None else exact(retracted.recorded_at),
+        )
+
+    # -- conflicts
+
+    def conflict_sets(
+        self, rows: Iterable[FactRow], instant: int | None, window: tuple[int, int] | None = None
+    ) -> list[ConflictSet]:
+        """The conflict sets that the disputed facts stand in: at an instant, over a window, or ever."""
+        disputes = self._disputes(rows)
+        if instant is not None:
+            disputes = [d for d in disputes if d.start <= instant < d.end]
+        elif window is not None:
+            disputes = [d for d in disputes if d.start < window[1] and window[0] < d.end]
+        found = self.by_id(member for d in disputes for member in d.members)
+        sets = [self._conflict_set(d, found, instant) for d in disputes]
+        sets.sort(key=lambda s: (s.since.instant, s.predicate, s.subject.label if s.subject else "", s.id))
+        return sets
+
+    def _disputes(self, rows: Iterable[FactRow]) -> list[_Dispute]:
+        pairs: dict[tuple[bool, int, str, str, str], set[tuple[str, str, int, int]]] = {}
+        seeds = {row.id: row for row in rows}
+        self._rows.update(seeds)
+        bodies = {key: factrow.decode(row) for key, row in seeds.items()}
+        self.by_id(fact for body in bodies.values() for fact, *_ in body.rivals)
+        for key, body in bodies.items():
+            for rival, start, end, mirrored in body.rivals:
+                other = self._rows.get(rival)
+                if other is None:
+                    continue
+                group = self._group(seeds[key], other, mirrored=mirrored)
+                a, b = sorted((key, rival))
+                pairs.setdefault(group, set()).add((a, b, start, end))
+        return [d for group, found in sorted(pairs.items()) for d in _constant_stretches(group, found)]
+
+    def _group(self, row: FactRow, other: FactRow, *, mirrored: bool) -> tuple[bool, int, str, str, str]:
+        """Which fluent two rivals dispute: their common subject, or their common object."""
+        if row.subject == other.subject and not mirrored:
+            return (False, row.subject, row.predicate, row.separators, "")
+        if row.object == other.object:
+            symmetric = self.snapshot.predicate(row.predicate).symmetric
+            if symmetric:
+                return (False, int(row.object[1:]), row.predicate, row.separators, "")
+            return (True, 0, row.predicate, "", row.object)
+        ends = {f"e{row.subject}", row.object} & {f"e{other.subject}", other.object}
+        shared = int(min(ends)[1:]) if ends else row.subject
+        return (False, shared, row.predicate, row.separators, "")
+
+    def _conflict_set(self, d: _Dispute, rows: dict[str, FactRow], instant: int | None) -> ConflictSet:
+        readings = []
+        for member in d.members:
+            row = rows[member]
+            turned = not d.mirrored and row.subject != d.subject
+            readings.append(Reading(row, factrow.decode(row), row.predicate, turned, flipped=False))
+        facts = self.facts(readings, instant)
+        facts.sort(key=lambda f: (f.valid_from.instant, f.label, f.id))
+        claim = next(iter(self.ledger.fetch(readings[0].body.claims).values()), None)
+        values = sorted(str(Value(rows[m].object, bool(rows[m].negative))) + str(rows[m].subject) for m in d.members)
+        seed = json.dumps([self.session.scope, d.mirrored, d.subject, d.predicate, d.separators, d.ref, values, d.start])
+        return ConflictSet(
+            id=hashlib.blake2b(seed.encode(), digest_size=12).hexdigest(),
+            subject=None if d.mirrored else self.directory.entity(d.subject, instant),
+            predicate=d.predicate,
+            object=self.object_of(d.ref, claim, instant) if d.mirrored else None,
+            facts=tuple(facts),
+            since=exact(d.start),
+            until=None if d.end == POS_INF else exact(d.end),
+        )
+
+
+def _constant_stretches(
+    group: tuple[bool, int, str, str, str], pairs: set[tuple[str, str, int, int]]
+) -> list[_Dispute]:
+    """Connected facts, over each maximal interval in which the same ones are connected."""
+    times = sorted({t for _, _, start, end in pairs for t in (start, end)})
+    open_sets: dict[tuple[str, ...], int] = {}
+    found: list[_Dispute] = []
+    for t in times:
+        live = _components((a, b) for a, b, start, end in pairs if start <= t < end)
+        for members in sorted(set(open_sets) - live):
+            found.append(_Dispute(*group, members, open_sets.pop(members), t))
+        for members in live - set(open_sets):
+            open_sets[members] = t
+    return found
+
+
+def _components(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, ...]]:
+    groups: dict[str, set[str]] = {}
+    for a, b in pairs:
+        joined = groups.get(a, {a}) | groups.get(b, {b})
+        for member in joined:
+            groups[member] = joined
+    return {tuple(sorted(members)) for members in groups.values()}

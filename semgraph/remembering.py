@@ -1,0 +1,185 @@
+"""Sentences in: candidates from a text, the language gate before each, and the vetoes that every write respects."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from semgraph import names
+from semgraph.errors import InputError, RejectedError
+from semgraph.gate import check_text, language_gate, vetoed
+from semgraph.model import Entity, Literal
+from semgraph.store.schema import VetoRow
+from semgraph.temporal import Bound
+from semgraph.vocabulary import predicate_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from semgraph.model import Receipt
+    from semgraph.session import Session
+    from semgraph.statement import Said
+
+__all__ = ["check_vetoes", "kept_words", "remember", "veto"]
+
+_RULES = (
+    (r"i live in (?P<o>[\w .'-]{2,60})", "lives_in"),
+    (r"i work (?:at|for) (?P<o>[\w .&'-]{2,60})", "works_at"),
+    (r"my name is (?P<o>[\w .'-]{2,60})", "name"),
+    (r"i speak (?P<o>[\w-]{2,30})", "speaks"),
+    (r"i(?: am|'m) allergic to (?P<o>[\w -]{2,40})", "allergic_to"),
+    (r"i use (?P<o>[\w .+#-]{1,40})", "uses"),
+    (r"my time ?zone is (?P<o>[\w/+-]{2,40})", "timezone"),
+    (r"i report to (?P<o>[\w .'-]{2,60})", "reports_to"),
+    (r"i(?: am|'m) married to (?P<o>[\w .'-]{2,60})", "married_to"),
+    (r"i (?:like|love|enjoy) (?P<o>[\w -]{2,40})", "likes"),
+    (r"i (?:dislike|hate) (?P<o>[\w -]{2,40})", "dislikes"),
+)
+
+
+def remember(
+    session: Session,
+    text: str,
+    given: Mapping[str, Any],
+    extractor: str | Callable[[str], Iterable[Mapping[str, Any]]] | None,
+    write: Callable[[dict[str, Any]], Receipt],
+    refuse: Callable[[RejectedError, Mapping[str, Any]], None],
+) -> list[Receipt]:
+    """A receipt per candidate; one for the whole text where the gate refuses it before anything is extracted."""
+    if not isinstance(text, str):
+        raise InputError(f"a text is wanted, not {type(text).__name__}")
+    if not (extractor is None or extractor == "rules" or callable(extractor)):
+        raise InputError(f"extractor is 'rules', None or a callable from a text to candidates, not {extractor!r}")
+    source = given.get("source") or session.config.source
+    receipts = []
+    for candidate in _candidates(text, given, extractor):
+        words = {**candidate, "source": candidate.get("source") or source}
+        try:
+            _through_gate(session, text, words)
+            receipts.append(write(words))
+        except RejectedError as error:
+            if error.receipt is None:
+                refuse(error, words)
+            if error.receipt is not None:
+                receipts.append(error.receipt)
+    return receipts
+
+
+def _candidates(text: str, given: Mapping[str, Any], extractor: Any) -> list[dict[str, Any]]:
+    base = {**given, "text": text}
+    if given.get("subject") is not None or extractor is None:
+        return [_filled(base)]
+    common = {key: value for key, value in base.items() if key in ("source", "source_ref", "said_at") and value is not None}
+    if callable(extractor):
+        return [{"text": text, **common, **dict(found)} for found in extractor(text)]
+    found = [{"text": text, **common, **candidate} for candidate in rules(text)]
+    return found or [_filled(base)]
+
+
+def rules(text: str) -> list[dict[str, Any]]:
+    """What the built-in patterns find: plain first-person statements, each sentence on its own."""
+    found = []
+    for sentence in re.split(r"(?<=[.!])\s+", text.strip()):
+        for pattern, predicate in _RULES:
+            match = re.fullmatch(pattern, sentence.strip().rstrip(".!"), re.IGNORECASE)
+            if match:
+                found.append({"subject": "user", "predicate": predicate, "object": match["o"].strip(), "text": sentence})
+                break
+    return found
+
+
+def _filled(words: dict[str, Any]) -> dict[str, Any]:
+    """A sentence without a key is kept under its subject."""
+    if words.get("predicate") is None:
+        return {**words, "predicate": "states", "object": words["text"] if words.get("object") is None else words["object"]}
+    return words
+
+
+def _through_gate(session: Session, text: str, words: Mapping[str, Any]) -> None:
+    """The structural checks that need no store, then the language gate."""
+    check_text(text)
+    subject = words.get("subject")
+    if isinstance(subject, str):
+        names.entity_key(subject)
+    with session.read():
+        entry = session.ledger.registry().resolve(words.get("predicate")).predicate
+        vetoes = _vetoes(session)
+        spoken = [str(part) for part in (text, _text(subject), _text(words.get("object"))) if part]
+    own_sentence = words.get("predicate") == "states"
+    language_gate(
+        str(words.get("text") or text),
+        subject=_text(subject),
+        predicate=words.get("predicate"),
+        object=None if own_sentence else _text(words.get("object")),
+        source=words.get("source"),
+        has_start=words.get("valid_from") is not None,
+        predicate_has_ttl=entry.ttl_days is not None,
+        sensitive=entry.sensitive,
+        consent=session.config.consent,
+        veto=vetoed(spoken, [row.value for row in vetoes if row.kind == "phrase"]),
+    )
+
+
+def veto(session: Session, *, phrase: str | None, entity: object, predicate: str | None) -> None:
+    """Keep what must not be remembered from now on."""
+    given = [(kind, what) for kind, what in (("phrase", phrase), ("entity", entity), ("predicate", predicate)) if what is not None]
+    if len(given) != 1:
+        raise InputError("veto takes exactly one of phrase=, entity= and predicate=")
+    kind, what = given[0]
+    with session.write() as recorded_at:
+        if kind == "phrase":
+            value = names.literal_key(str(what))
+        elif kind == "entity":
+            value = session.directory.key(what.label if isinstance(what, Entity) else str(what))
+        else:
+            value = session.ledger.registry().canonical(predicate_key(str(what)))
+        session.ledger.store.insert([VetoRow(session.ledger.scope, kind, value, recorded_at)], replace=True)
+
+
+def check_vetoes(session: Session, said: Said) -> None:
+    """RejectedError(do_not_remember) for what somebody asked never to store; inside a transaction."""
+    vetoes = _vetoes(session)
+    if not vetoes:
+        return
+    texts = [t for t in (said.text, _text(said.subject), said.thing.text, _text(said.thing.entity)) if t]
+    phrases = [row.value for row in vetoes if row.kind == "phrase"]
+    refused = bool(phrases) and vetoed(texts, phrases)
+    refused = refused or any(row.kind == "predicate" and row.value == said.predicate.name for row in vetoes)
+    refused = refused or any(row.kind == "entity" and _names(session, said, row.value) for row in vetoes)
+    if refused:
+        raise RejectedError("do_not_remember", "somebody asked never to store this")
+
+
+def _names(session: Session, said: Said, key: str) -> bool:
+    """Whether the claim is about the entity of a vetoed name, under whatever name."""
+    directory = session.directory
+    banned = {row.entity for row in directory.rows(key)}
+    for end in (said.subject, said.thing.entity):
+        if isinstance(end, Entity) and directory.number(end) in banned:
+            return True
+        if isinstance(end, str):
+            own = directory.key(end)
+            if own == key or banned & {row.entity for row in directory.rows(own)}:
+                return True
+    return False
+
+
+def _vetoes(session: Session) -> list[VetoRow]:
+    return session.ledger.store.select(VetoRow, session.ledger.scope)
+
+
+def kept_words(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said, as JSON can keep it."""
+    return {str(key): _plain(value) for key, value in words.items() if value not in (None, (), False)}
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, (Entity, Literal)):
+        return value.label
+    if isinstance(value, Bound):
+        return str(value)
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else _plain(value) if isinstance(_plain(value), str) else str(value)

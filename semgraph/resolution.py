@@ -1,0 +1,206 @@
+"""Taking back and settling: the claims that correct, settle and replace write, computed from what holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from semgraph import factrow
+from semgraph.errors import InputError, RejectedError
+from semgraph.model import ConflictSet, Entity, Literal
+from semgraph.statement import Said, Thing
+from semgraph.temporal import ALWAYS, NEG_INF, POS_INF, Bound, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semgraph.ledger import Snapshot
+    from semgraph.reader import Reader
+    from semgraph.store.schema import ClaimRow, FactRow
+
+__all__ = ["correction", "settlement"]
+
+
+def correction(reader: Reader, row: FactRow, said: Said) -> list[Said]:
+    """The claims of a correction: a mask over the old segment, and each supporting claim as `said` puts it."""
+    body = factrow.decode(row)
+    claims = reader.ledger.fetch(body.claims)
+    # A claim that began before the segment keeps what lies before it; its substitute begins where the segment does.
+    mask = Said(
+        _entity(reader, row.subject),
+        said.predicate,
+        _thing(reader, row.object, claims[body.claims[0]]),
+        negative=False,
+        opposed=bool(row.negative),
+        kind="correct",
+        valid_from=ALWAYS if row.valid_from == NEG_INF else body.start,
+        valid_to=None if row.valid_to == POS_INF else exact(row.valid_to),
+        said_at=None,
+        source=said.source,
+        source_ref=said.source_ref,
+        confidence=None,
+        qualifiers=claims[body.claims[0]].qualifiers,
+        text=None,
+    )
+    return [mask, *(_reissued(claims[c], row, body, said) for c in body.claims if c in claims)]
+
+
+def _reissued(claim: ClaimRow, row: FactRow, body: factrow.Body, said: Said) -> Said:
+    start = None if claim.valid_from is None else Bound.from_stored(claim.valid_from, claim.valid_from_text)
+    begins = claim.said_at if start is None else start.instant
+    if begins < row.valid_from and (start is None or start.precision != "unknown"):
+        start = body.start
+    return Said(
+        said.subject,
+        said.predicate,
+        said.thing,
+        negative=bool(claim.negative),
+        opposed=bool(claim.opposed),
+        kind=claim.kind,
+        valid_from=start,
+        valid_to=None if claim.valid_to is None else Bound.from_stored(claim.valid_to, claim.valid_to_text),
+        said_at=exact(claim.said_at),
+        source=said.source,
+        source_ref=said.source_ref,
+        confidence=None,
+        qualifiers=claim.qualifiers,
+        text=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Loser:
+    fact: FactRow
+    start: int
+    end: int
+
+
+def settlement(
+    reader: Reader, conflict: ConflictSet, choice: str, winner: str | None, instant: int, source: str
+) -> list[Said]:
+    """The claims that settle a conflict: what loses is ended from the instant it first conflicted, what wins is said.
+
+    `winner` is the reference of the winning value (of the winning subject for a unique object); None for both_wrong.
+    """
+    rows = reader.by_id(fact.id for fact in conflict.facts)
+    members = [rows[fact.id] for fact in conflict.facts]
+    shared = None if conflict.subject is None else _number(conflict.subject)
+    chosen = [r for r in members if winner is not None and not r.negative and _side(r, shared) == winner]
+    if choice == "choose" and not chosen:
+        return []
+    losers = [loser for r in members if r not in chosen and (loser := _loser(r, members, chosen, instant)) is not None]
+    made = [_ended(reader, loser, source) for loser in losers if not loser.fact.negative]
+    if chosen:
+        won = _reaffirmed(reader, chosen[0], losers, source)
+        made += [won] if won is not None else []
+    return made
+
+
+def _side(row: FactRow, shared: int | None) -> str:
+    """What competes in the conflict: the far end of a shared subject, or the subject where the object is shared."""
+    if shared is None:
+        return f"e{row.subject}"
+    return row.object if row.subject == shared else f"e{row.subject}"
+
+
+def _loser(row: FactRow, members: Sequence[FactRow], chosen: Sequence[FactRow], instant: int) -> _Loser | None:
+    """The stretch around the instant in which a fact conflicts with the winner, or with any other member."""
+    against = {r.id for r in (chosen or members)} - {row.id}
+    spans = sorted((a, b) for rival, a, b, _ in factrow.decode(row).rivals if rival in against)
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return next((_Loser(row, a, b) for a, b in joined if a <= instant < b), None)
+
+
+def _ended(reader: Reader, loser: _Loser, source: str) -> Said:
+    return _told(reader, loser.fact, source, kind="end", start=loser.start, end=loser.end)
+
+
+def _reaffirmed(reader: Reader, row: FactRow, losers: Sequence[_Loser], source: str) -> Said | None:
+    """The winner said again; a change where a negative lost to it, and nothing for a stretch that is over."""
+    denied = [loser for loser in losers if loser.fact.negative]
+    if denied:
+        start, end = min(loser.start for loser in denied), max(loser.end for loser in denied)
+        return _told(reader, row, source, kind="change", start=start, end=end)
+    if losers and all(loser.end != POS_INF for loser in losers):
+        return None
+    return _told(reader, row, source, kind="state", start=None, end=POS_INF)
+
+
+def _told(reader: Reader, row: FactRow, source: str, *, kind: str, start: int | None, end: int) -> Said:
+    claim = next(iter(reader.ledger.fetch(factrow.decode(row).claims).values()))
+    return Said(
+        _entity(reader, row.subject),
+        reader.snapshot.predicate(row.predicate),
+        _thing(reader, row.object, claim),
+        negative=kind == "end",
+        opposed=False,
+        kind=kind,
+        valid_from=None if start is None else exact(start),
+        valid_to=None if end == POS_INF else exact(end),
+        said_at=None,
+        source=source,
+        source_ref=None,
+        confidence=None,
+        qualifiers=claim.qualifiers,
+        text=None,
+    )
+
+
+def find_conflict(
+    reader: Reader, rows: Sequence[FactRow], instant: int, conflict: ConflictSet | str | None
+) -> ConflictSet | None:
+    """The conflict set meant: the one given, or the one of these facts that holds at the instant."""
+    if conflict is None:
+        sets = reader.conflict_sets(rows, instant)
+        if len(sets) > 1:
+            raise InputError(
+                f"{len(sets)} conflicts hold there at once; pass conflict=, one of conflicts(), to say which"
+            )
+        return sets[0] if sets else None
+    wanted = conflict.id if isinstance(conflict, ConflictSet) else conflict
+    every = reader.conflict_sets(reader.rows(disputed=1), None)
+    found = next((s for s in every if s.id == wanted), None)
+    if found is None:
+        raise InputError(f"no conflict has the id {wanted!r} now; list them with conflicts()")
+    return found
+
+
+def _entity(reader: Reader, number: int) -> Entity:
+    return reader.directory.entity(number)
+
+
+def _number(entity: Entity) -> int:
+    return int(entity.id[1:], 16)
+
+
+def _thing(reader: Reader, ref: str, claim: ClaimRow) -> Thing:
+    if ref.startswith("e"):
+        return Thing(entity=reader.directory.entity(int(ref[1:])))
+    return Thing(ref=ref, text=claim.object_text, type=claim.object_type)
+
+
+def nothing_to_correct(subject: str, predicate: str, old: str) -> RejectedError:
+    """The refusal of a correction that finds nothing."""
+    return RejectedError(
+        "nothing_to_correct",
+        f"{subject} {predicate} {old} does not hold there; pass valid_at= for a segment of another time, or add() the "
+        "right value",
+    )
+
+
+def shown(value: object) -> str:
+    """A value in a message."""
+    return value.label if isinstance(value, (Entity, Literal)) else str(value)
+
+
+def compatible_pairs(conflict: ConflictSet, snapshot: Snapshot, rows: Sequence[FactRow]) -> list[tuple[str, str]]:
+    """Every pair of positive values of a conflict, smaller reference first."""
+    shared = None if conflict.subject is None else _number(conflict.subject)
+    refs = sorted({_side(row, shared) for row in rows if not row.negative})
+    refs = sorted({snapshot.resolved(ref) for ref in refs})
+    return [(a, b) for i, a in enumerate(refs) for b in refs[i + 1 :]]

@@ -1,0 +1,133 @@
+"""What a handle and all its views share: the store, one scope's ledger and directory, the clock and the settings."""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from semgraph.directory import Directory
+from semgraph.errors import ConfigError, InputError
+from semgraph.ledger import Ledger
+from semgraph.names import SELF_NAMES, entity_key
+from semgraph.temporal import NEG_INF, instant_of, next_recorded, parse_bound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from datetime import date, datetime
+
+    from semgraph.store.protocol import Store
+    from semgraph.temporal import Bound
+
+    When = str | date | datetime | Bound
+
+__all__ = ["Config", "Session"]
+
+_NO_SCOPE = -1  # a scope that nothing was written to yet: every look-up finds nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Settings of a handle, checked once."""
+
+    source: str = "user"
+    timezone: str | None = None
+    unregistered: str = "flag"
+    self_names: frozenset[str] = SELF_NAMES
+    accept_inferred: bool = True
+    keep_rejected: int = 1000
+    keep_rejected_text: bool = True
+    consent: bool = True
+
+    @staticmethod
+    def of(source: str, timezone: str | None, given: Mapping[str, object] | None) -> Config:
+        """The settings of a mapping; ConfigError names what is unknown or of the wrong kind."""
+        options = dict(given or {})
+        allowed = {
+            "unregistered": str,
+            "self_names": (list, tuple, set, frozenset),
+            "accept_inferred": bool,
+            "keep_rejected": int,
+            "keep_rejected_text": bool,
+            "consent": bool,
+        }
+        for name, value in options.items():
+            if name not in allowed:
+                raise ConfigError(f"unknown setting {name!r}; known are {', '.join(sorted(allowed))}")
+            if not isinstance(value, allowed[name]):
+                raise ConfigError(f"setting {name!r} can't be {value!r}")
+        if options.get("unregistered", "flag") not in ("flag", "one", "many"):
+            raise ConfigError(f"unregistered is flag, one or many, not {options['unregistered']!r}")
+        if "self_names" in options:
+            options["self_names"] = frozenset(entity_key(str(n)) for n in options["self_names"]) | {"user"}  # type: ignore[attr-defined]
+        return Config(source=source, timezone=timezone, **options)  # type: ignore[arg-type]  # checked above
+
+
+class Session:
+    """One scope of an open store, as one handle sees it."""
+
+    def __init__(
+        self, store: Store, scope: str, config: Config, clock: Callable[[], datetime] | None
+    ) -> None:
+        self.store = store
+        self.scope = check_scope(scope)
+        self.config = config
+        self.clock = clock
+        self.ledger = Ledger(store, _NO_SCOPE, unregistered=config.unregistered)
+        self.directory = Directory(self.ledger, self.scope, config.self_names)
+        self.last_recorded = NEG_INF
+
+    def wall(self) -> int:
+        """The wall clock as an instant."""
+        return time.time_ns() // 1000 if self.clock is None else instant_of(self.clock())
+
+    def now(self) -> int:
+        """The present of reads: the wall clock, never before the last record. Call it inside a transaction."""
+        return max(self.wall(), self.last_recorded)
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """A consistent snapshot of the scope."""
+        with self.store.read():
+            self._sync()
+            yield
+
+    @contextmanager
+    def write(self) -> Iterator[int]:
+        """A transaction with its transaction time; all of it is kept, or nothing."""
+        with self.store.write():
+            row = self.store.scope(self.scope) or self.store.create_scope(self.scope)
+            self._sync()
+            recorded_at = next_recorded(self.wall(), row.last_recorded)
+            try:
+                yield recorded_at
+                self.directory.flush()
+                self.store.update_scope(
+                    row._replace(last_recorded=recorded_at, entities=self.directory.counter)
+                )
+                self.last_recorded = recorded_at
+            except BaseException:
+                self.ledger.forget_records()
+                self.ledger.begin()
+                self.directory.begin(row.entities)
+                raise
+
+    def _sync(self) -> None:
+        row = self.store.scope(self.scope)
+        self.ledger.scope = _NO_SCOPE if row is None else row.scope
+        self.last_recorded = NEG_INF if row is None else row.last_recorded
+        self.ledger.begin()
+        self.directory.begin(0 if row is None else row.entities)
+
+    def when(self, value: When | None) -> Bound | None:
+        """A date or date-time as given to the API, read in the handle's time zone."""
+        return None if value is None else parse_bound(value, timezone=self.config.timezone)
+
+
+def check_scope(name: str) -> str:
+    """The name of a scope as given, if it can be one."""
+    if not isinstance(name, str):
+        raise InputError(f"a scope is a text of 1 to 512 characters, not {name!r}")
+    entity_key(name)
+    return name

@@ -1,0 +1,154 @@
+"""What the row types mean as columns, and what a `where` means as conditions: shared by every store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple, get_type_hints
+
+from semgraph.store.schema import TABLES, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from semgraph.store.protocol import Value, Where
+
+OPERATORS: Final = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+INT64: Final = range(-(2**63), 2**63)
+_ACCEPTED: Final[dict[type, type | tuple[type, ...]]] = {int: int, float: (int, float), str: str}
+
+
+class Column(NamedTuple):
+    """A column: its place in the row, its name, its one Python type, and whether it may be absent."""
+
+    index: int
+    name: str
+    type: type
+    nullable: bool
+
+    @property
+    def sql_type(self) -> str:
+        """The type that a STRICT table gives it."""
+        return {int: "INTEGER", float: "REAL", str: "TEXT"}[self.type]
+
+
+class Condition(NamedTuple):
+    """A column and what it is compared with: `=`, `null`, `in`, `<`, `<=`, `>`, `>=`."""
+
+    column: Column
+    operator: str
+    keyword: str
+
+
+@cache
+def columns(table: type[Row]) -> dict[str, Column]:
+    """The columns of a row type by name, in its order; TypeError for a type that no store keeps."""
+    if table not in TABLES:
+        raise TypeError(f"{table!r} is not a row type of semgraph.store.schema")
+    found = {}
+    for index, (name, hint) in enumerate(get_type_hints(table).items()):
+        kinds = getattr(hint, "__args__", (hint,))
+        kind = next(kind for kind in kinds if kind is not type(None))
+        found[name] = Column(index, name, kind, type(None) in kinds)
+    return found
+
+
+def column(table: type[Row], name: str) -> Column:
+    """The column of that name; TypeError if there is none."""
+    found = columns(table).get(name)
+    if found is None:
+        raise TypeError(f"{table.__name__} has no column {name!r}; it has {', '.join(columns(table))}")
+    return found
+
+
+def conditions(table: type[Row], names: Sequence[str], types: Sequence[type]) -> list[Condition]:
+    """What a `where` of these keywords and value types asks; TypeError for what no column can answer."""
+    return [_condition(table, name, kind) for name, kind in zip(names, types, strict=True)]
+
+
+def _condition(table: type[Row], keyword: str, kind: type) -> Condition:
+    name, _, suffix = keyword.partition("__")
+    if suffix and suffix not in OPERATORS:
+        raise TypeError(f"{keyword!r}: the operators are {', '.join('__' + known for known in OPERATORS)}")
+    found = column(table, name)
+    if kind is type(None) and not suffix:
+        return Condition(found, "null", keyword)
+    if issubclass(kind, _ACCEPTED[found.type]):
+        return Condition(found, OPERATORS.get(suffix, "="), keyword)
+    if issubclass(kind, Collection) and not suffix and not issubclass(kind, str | bytes):
+        return Condition(found, "in", keyword)
+    raise TypeError(f"{keyword!r} of {table.__name__} can't be compared with a value of type {kind.__name__}")
+
+
+def ordering(table: type[Row], order: Sequence[str]) -> list[tuple[Column, bool]]:
+    """The columns to sort by and whether downwards; the rest of the key comes last, so that no tie is left."""
+    wanted = [(column(table, name.removeprefix("-")), name.startswith("-")) for name in order]
+    named = {found.name for found, _ in wanted}
+    return wanted + [(column(table, name), False) for name in TABLES[table].key if name not in named]
+
+
+def checked_changes(table: type[Row], changes: Mapping[str, Value]) -> None:
+    """Nothing for changes that a row can take; TypeError for another, or for one of the scope."""
+    if not changes or "scope" in changes:
+        raise TypeError("changes must name at least one column, and never the scope")
+    for name, value in changes.items():
+        _normal(table, column(table, name), value)
+
+
+def checked_limit(limit: int | None) -> None:
+    """Nothing for a limit that makes sense; ValueError for a negative one."""
+    if limit is not None and limit < 0:
+        raise ValueError(f"limit is {limit}; it must be 0 or more")
+
+
+def one_table(rows: Sequence[Row]) -> type[Row]:
+    """The type of all the rows; TypeError when they are of several."""
+    types = set(map(type, rows))
+    if len(types) != 1:
+        raise TypeError(f"rows of several types in one insert: {', '.join(sorted(kind.__name__ for kind in types))}")
+    (table,) = types
+    columns(table)
+    return table
+
+
+def canonical(row: Row) -> Row:
+    """The row as it reads back from any store: exact built-in types; TypeError for a value of another type."""
+    signatures, floats = _exact(type(row))
+    if tuple(map(type, row)) in signatures and all(row[index] for index in floats):
+        return row
+    return type(row)._make(
+        _normal(type(row), found, value) for found, value in zip(columns(type(row)).values(), row, strict=True)
+    )
+
+
+@cache
+def _exact(table: type[Row]) -> tuple[set[tuple[type, ...]], tuple[int, ...]]:
+    """The type signatures of rows that need no conversion, and where floats are: -0.0 would read back as 0.0."""
+    signatures: set[tuple[type, ...]] = {()}
+    for found in columns(table).values():
+        kinds = (found.type, type(None)) if found.nullable else (found.type,)
+        signatures = {(*head, kind) for head in signatures for kind in kinds}
+    return signatures, tuple(found.index for found in columns(table).values() if found.type is float)
+
+
+def _normal(table: type[Row], found: Column, value: object) -> object:
+    if value is None and found.nullable:
+        return None
+    if not isinstance(value, _ACCEPTED[found.type]):
+        raise TypeError(f"{table.__name__}.{found.name} can't hold a value of type {type(value).__name__}")
+    if found.type is float:
+        return float(value) + 0.0  # type: ignore[arg-type]  # an int or a float by now
+    return found.type(value) if type(value) is not found.type else value
+
+
+def needs_binding(asked: Sequence[Condition]) -> bool:
+    """Whether some condition is not simply compared with the value that the caller gave."""
+    return any(condition.operator in {"in", "null"} for condition in asked)
+
+
+def values(where: Mapping[str, Where], keyword: str) -> list[int | str]:
+    """The members of a collection in a `where`; TypeError for an absent one, which would silently match nothing."""
+    members = list(where[keyword])  # type: ignore[arg-type]  # a collection: its condition says "in"
+    if None in members:
+        raise TypeError(f"{keyword!r}: None can't be one of several; ask for it by itself")
+    return members

@@ -1,0 +1,457 @@
+"""The store in one SQLite file, or in memory: transactions, rows, and the file's own care."""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import apsw
+
+from semgraph.errors import (
+    CommitUnknown,
+    ForkedHandle,
+    HandlePoisoned,
+    StoreBusy,
+    StoreClosed,
+    StoreCorrupt,
+    StoreError,
+    StoreReadOnly,
+)
+from semgraph.instants import NEG_INF
+from semgraph.store import digests, statements
+from semgraph.store.connecting import copy_to, open_file, open_memory, reader, stamp
+from semgraph.store.faults import FAULTS, declared, undoes_commit
+from semgraph.store.files import occurrences
+from semgraph.store.salvage import damaged, rescued
+from semgraph.store.schema import TABLES, ScopeRow
+from semgraph.store.shapes import checked_changes, checked_limit, column, one_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from semgraph.store.protocol import R, Value, Where
+    from semgraph.store.statements import Statement
+
+_AT_A_TIME: Final = 512
+_UNDONE: Final = "this transaction was undone by an earlier error in it; leave its block and start again"
+
+
+class SqliteStore:
+    """Rows in a SQLite file, or in memory without a path. A handle serves several threads, one call at a time."""
+
+    def __init__(
+        self, path: Path | None, *, read_only: bool = False, durability: str = "full", timeout_ms: int = 5000
+    ) -> None:
+        self._path = path
+        self._timeout_ms = timeout_ms
+        self._pid = os.getpid()
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._writing = False
+        self._cursors: list[apsw.Cursor] = []
+        self._unusable: StoreError | None = None
+        if path is None:
+            opened = open_memory(durability)
+        else:
+            opened = open_file(path, read_only=read_only, durability=durability, timeout_ms=timeout_ms)
+        self._connection = opened.connection
+        self._read_only = opened.read_only
+        self._immutable = opened.immutable
+        self._stamp = None if path is None else stamp(path)
+
+    @property
+    def path(self) -> Path | None:
+        """The file below, or None for one in memory."""
+        return self._path
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writes are refused: it was asked for, or the file or its folder can't be written."""
+        return self._read_only
+
+    # transactions
+
+    @contextmanager
+    def read(self) -> Iterator[None]:
+        """One committed snapshot for everything inside, fixed by its first look; nested, it joins what is open."""
+        self._usable()
+        with self._lock:
+            if self._depth:
+                self._usable()
+                yield
+                return
+            with self._outermost("BEGIN", writing=False):
+                yield
+
+    @contextmanager
+    def write(self) -> Iterator[None]:
+        """Everything inside is kept wholly or not at all; a nested block that fails undoes its own part only."""
+        self._usable()
+        with self._lock:
+            self._writable()
+            if self._depth:
+                with self._savepoint():
+                    yield
+                return
+            self._check_place()
+            with self._outermost("BEGIN IMMEDIATE", writing=True):
+                yield
+
+    # scopes
+
+    def scope(self, name: str) -> ScopeRow | None:
+        """The scope of that name."""
+        rows = self._fetch(f"{_SCOPES} WHERE name = ? LIMIT 1", (name,))
+        return ScopeRow._make(rows[0]) if rows else None
+
+    def scopes(self) -> list[ScopeRow]:
+        """Every scope, by number."""
+        return list(map(ScopeRow._make, self._fetch(f"{_SCOPES} ORDER BY scope", ())))
+
+    def create_scope(self, name: str) -> ScopeRow:
+        """A new scope with a number never used before; StoreError if the name is taken."""
+        with self.write():
+            if self.scope(name) is not None:
+                raise StoreError("a scope of this name is there already")
+            self._run("INSERT INTO scope (name, last_recorded, entities) VALUES (?, ?, 0)", (name, NEG_INF))
+            return ScopeRow(self._connection.last_insert_rowid(), name, NEG_INF, 0)
+
+    def update_scope(self, row: ScopeRow) -> None:
+        """Keep the clock and counter of `row`; StoreError if its scope is gone."""
+        changes: dict[str, Value] = {"last_recorded": row.last_recorded, "entities": row.entities}
+        if not self.update(ScopeRow, row.scope, changes):
+            raise StoreError("the scope is not there any more")
+
+    def delete_scope(self, scope: int) -> None:
+        """Remove the scope's own row; its other rows are the caller's."""
+        self.delete(ScopeRow, scope)
+
+    # rows
+
+    def select(
+        self, table: type[R], scope: int, *, order: Sequence[str] = (), limit: int | None = None, **where: Where
+    ) -> list[R]:
+        """The rows that meet every condition, in `order` (a leading `-` is descending), ties in key order."""
+        checked_limit(limit)
+        statement = statements.selecting(
+            table, tuple(where), tuple(map(type, where.values())), tuple(order), limited=limit is not None
+        )
+        parameters = statement.parameters(scope, where)
+        rows: Iterable[tuple[object, ...]] = self._fetch(
+            statement.text, parameters if limit is None else (*parameters, limit)
+        )
+        if TABLES[table].digest:
+            rows = digests.unsealed(table, rows)
+        return list(map(table._make, rows))  # type: ignore[arg-type]  # the union of row types hides the one at hand
+
+    def iterate(self, table: type[R], scope: int, *, order: Sequence[str] = (), **where: Where) -> Iterator[R]:
+        """The same, a few at a time, inside a transaction that the caller holds and without changing this table."""
+        statement = statements.selecting(
+            table, tuple(where), tuple(map(type, where.values())), tuple(order), limited=False
+        )
+        cursor = self._opened_cursor(statement, scope, where)
+        return self._drained(table, cursor)
+
+    def count(self, table: type[R], scope: int, **where: Where) -> int:
+        """How many rows meet every condition."""
+        statement = statements.counting(table, tuple(where), tuple(map(type, where.values())))
+        ((number,),) = self._fetch(statement.text, statement.parameters(scope, where))
+        return int(number)
+
+    def insert(self, rows: Sequence[R], *, replace: bool = False) -> None:
+        """Keep the rows, all of one type; an existing key is a StoreError, and none is kept, unless `replace`."""
+        if not rows:
+            return
+        table = one_table(rows)
+        text = statements.inserting(table, replace=replace)
+        payload = map(digests.sealed, rows) if TABLES[table].digest else rows
+        with self._changing(statements=len(rows)):
+            try:
+                self._connection.executemany(text, payload)
+            except FAULTS as error:
+                raise self._fault(error) from None
+
+    def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
+        """How many rows were changed."""
+        checked_changes(table, changes)
+        if TABLES[table].digest:
+            return self._rewrite(table, scope, changes, where)
+        statement = statements.updating(table, tuple(changes), tuple(where), tuple(map(type, where.values())))
+        with self._changing():
+            return self._run(statement.text, (*changes.values(), *statement.parameters(scope, where)))
+
+    def delete(self, table: type[R], scope: int, **where: Where) -> int:
+        """How many rows were removed."""
+        statement = statements.deleting(table, tuple(where), tuple(map(type, where.values())))
+        with self._changing():
+            return self._run(statement.text, statement.parameters(scope, where))
+
+    # the file
+
+    def version(self) -> int:
+        """A number that changes whenever another handle's committed write becomes visible here."""
+        ((number,),) = self._fetch("PRAGMA data_version", ())
+        return int(number)
+
+    def check(self) -> list[str]:
+        """What is wrong with the file below the rows, without its content; empty if nothing."""
+        with self.read():
+            try:
+                structure = [str(line) for (line,) in self._fetch("PRAGMA integrity_check", ())]
+            except StoreCorrupt as error:
+                structure = [str(error)]
+            return [line for line in structure if line != "ok"] + damaged(self._connection)
+
+    def salvage(self, table: type[R]) -> Iterator[R]:
+        """Every row of every scope that can be read and is as it was written, in no order; damaged ones are skipped."""
+        with self.read():
+            yield from rescued(self._connection, table)
+
+    def backup(self, path: Path) -> None:
+        """A copy of the committed state at `path`, made while others read and write."""
+        self._usable()
+        if self._path is None:
+            with self._lock:
+                self._no_transaction("a backup of a store in memory")
+                copy_to(path, self._connection)
+            return
+        source = reader(self._path, immutable=self._immutable, timeout_ms=self._timeout_ms)
+        try:
+            copy_to(path, source)
+        finally:
+            source.close(force=True)
+
+    def purge(self) -> bool:
+        """Whether the bytes of deleted rows are gone from every file; False while another connection holds them.
+
+        Rebuilding the file is needed: `secure_delete` blanks a row, yet not the copies of it that SQLite leaves in
+        the slack of a page when it moves rows to a neighbouring one (about one deleted row in a hundred).
+        """
+        self._usable()
+        with self._lock:
+            self._no_transaction("a purge")
+            self._writable()
+            if self._path is None:
+                return True
+            try:
+                # First without the rebuild: while a reader is in the way, it would only make the log longer.
+                if not self._emptied_log():
+                    return False
+                self._run("VACUUM")
+                return self._emptied_log()
+            except StoreBusy:
+                return False
+
+    def residue(self, needles: Sequence[bytes]) -> list[bytes]:
+        """Which of the needles still stand in the store's files."""
+        self._usable()
+        return [] if self._path is None else occurrences(self._path, needles)
+
+    def close(self) -> None:
+        """Release the file; later calls raise `StoreClosed`. Inside a transaction it is refused."""
+        if os.getpid() != self._pid:
+            return  # the file is the parent's: not even its locks may be touched
+        with self._lock:
+            if self._depth:
+                raise StoreError("the store can't be closed inside a transaction; leave its block first")
+            if not isinstance(self._unusable, HandlePoisoned):
+                self._unusable = StoreClosed("the store was closed; open it again")
+            try:
+                self._connection.close()
+            except FAULTS as error:
+                raise declared(error) from None
+
+    # below
+
+    def _usable(self) -> None:
+        if os.getpid() != self._pid:
+            raise ForkedHandle("this handle was opened before a fork; open the store again in the child")
+        if self._unusable is not None:
+            raise type(self._unusable)(*self._unusable.args)
+
+    def _writable(self) -> None:
+        self._usable()
+        if self._read_only:
+            raise StoreReadOnly("the store is open for reading only; open it for writing, where file and folder allow")
+        if self._depth and not self._writing:
+            raise StoreError("a read transaction can't begin to write; open `write()` first, and read inside it")
+
+    def _no_transaction(self, what: str) -> None:
+        if self._depth:
+            raise StoreError(f"{what} can't run inside a transaction; leave its block first")
+
+    def _check_place(self) -> None:
+        """Refuse to write to a file that is no longer the one at the path: what it kept would be lost."""
+        if self._path is None or self._stamp is None:
+            return
+        with suppress(OSError):
+            if stamp(self._path)[:2] == self._stamp[:2]:
+                return
+        raise StoreError(f"{str(self._path)!r} was moved or replaced since it was opened; open the store again")
+
+    def _check_unchanged(self) -> None:
+        """Refuse to read a file that was opened without locks and then written by somebody."""
+        if self._path is not None and self._immutable:
+            with suppress(OSError):
+                if stamp(self._path) == self._stamp:
+                    return
+            raise StoreError(f"{str(self._path)!r} was changed by another process; open the store again")
+
+    @contextmanager
+    def _outermost(self, begin: str, *, writing: bool) -> Iterator[None]:
+        try:
+            self._run(begin)
+            self._depth, self._writing = 1, writing
+            yield
+            self._usable()
+            self._release_cursors()
+            self._commit()
+        except BaseException:
+            self._release_cursors()
+            self._roll_back()
+            raise
+        finally:
+            self._depth, self._writing = 0, False
+
+    @contextmanager
+    def _savepoint(self) -> Iterator[None]:
+        name = f"depth{self._depth}"
+        self._run(f"SAVEPOINT {name}")
+        self._depth += 1
+        try:
+            yield
+            self._run(f"RELEASE {name}")
+        except BaseException:
+            if self._unusable is None:
+                self._run(f"ROLLBACK TO {name}")
+                self._run(f"RELEASE {name}")
+            raise
+        finally:
+            self._depth -= 1
+
+    @contextmanager
+    def _changing(self, statements: int = 1) -> Iterator[None]:
+        """A transaction for one change: SQLite undoes a failed statement by itself, several need a block."""
+        self._usable()
+        with self._lock:
+            if self._writing and statements == 1:
+                self._usable()
+                yield
+            else:
+                with self.write():
+                    yield
+
+    def _commit(self) -> None:
+        try:
+            self._connection.execute("COMMIT")
+        except FAULTS as error:
+            code = self._connection.system_errno
+            if undoes_commit(error, code):
+                raise declared(error, code) from None
+            self._poison()
+            raise CommitUnknown(
+                "the disk failed inside a commit, so whether it was kept is not known: "
+                "close the store, open it again and repeat the write"
+            ) from None
+
+    def _poison(self) -> None:
+        self._unusable = HandlePoisoned("an earlier commit failed halfway; close the store and open it again")
+        with suppress(*FAULTS):
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        self._connection.close(force=True)
+
+    def _roll_back(self) -> None:
+        if isinstance(self._unusable, HandlePoisoned):
+            return
+        self._unusable = None
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+        except FAULTS:
+            # Nothing was committed, and what the connection still holds is not to be trusted.
+            self._poison()
+
+    def _fault(self, error: BaseException) -> StoreError:
+        """The declared error; an error that made SQLite undo the whole transaction closes it for later calls."""
+        if isinstance(error, apsw.ConnectionClosedError) and self._unusable is not None:
+            return type(self._unusable)(*self._unusable.args)
+        fault = declared(error, self._connection.system_errno)
+        if self._depth and self._unusable is None and not self._connection.in_transaction:
+            self._unusable = StoreError(_UNDONE)
+        return fault
+
+    def _run(self, text: str, parameters: tuple[Value, ...] = ()) -> int:
+        """How many rows the statement changed."""
+        try:
+            self._connection.execute(text, parameters)
+            return self._connection.changes()
+        except FAULTS as error:
+            raise self._fault(error) from None
+
+    def _fetch(self, text: str, parameters: tuple[Value, ...]) -> list[tuple[object, ...]]:
+        self._usable()
+        with self._lock:
+            if self._immutable:
+                self._check_unchanged()
+            try:
+                return self._connection.execute(text, parameters).fetchall()
+            except FAULTS as error:
+                raise self._fault(error) from None
+
+    def _opened_cursor(self, statement: Statement, scope: int, where: dict[str, Where]) -> apsw.Cursor:
+        self._usable()
+        with self._lock:
+            if not self._depth:
+                raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
+            self._check_unchanged()
+            cursor = self._connection.cursor()
+            try:
+                cursor.execute(statement.text, statement.parameters(scope, where))
+            except FAULTS as error:
+                raise self._fault(error) from None
+            self._cursors.append(cursor)
+            return cursor
+
+    def _drained(self, table: type[R], cursor: apsw.Cursor) -> Iterator[R]:
+        sealed = TABLES[table].digest
+        while rows := self._next_rows(cursor):
+            plain = digests.unsealed(table, rows) if sealed else rows
+            yield from map(table._make, plain)  # type: ignore[misc]  # as in `select`
+
+    def _next_rows(self, cursor: apsw.Cursor) -> list[tuple[object, ...]]:
+        self._usable()
+        with self._lock:
+            try:
+                return list(islice(cursor, _AT_A_TIME))
+            except FAULTS as error:
+                raise self._fault(error) from None
+
+    def _release_cursors(self) -> None:
+        """An unfinished cursor would keep its snapshot, and the log behind it, after the transaction."""
+        while self._cursors:
+            self._cursors.pop().close(force=True)
+
+    def _rewrite(self, table: type[R], scope: int, changes: dict[str, Value], where: dict[str, Where]) -> int:
+        """Change rows that carry a digest: read, checked, and written anew."""
+        with self.write():
+            rows = self.select(table, scope, **where)
+            keys = [column(table, name).index for name in TABLES[table].key]
+            try:
+                self._connection.executemany(
+                    statements.removing(table), (tuple(row[index] for index in keys) for row in rows)
+                )
+            except FAULTS as error:
+                raise self._fault(error) from None
+            self.insert([row._replace(**changes) for row in rows])  # type: ignore[arg-type]  # checked above
+            return len(rows)
+
+    def _emptied_log(self) -> bool:
+        ((busy, _, _),) = self._fetch("PRAGMA wal_checkpoint(TRUNCATE)", ())
+        return not busy
+
+
+_SCOPES: Final = "SELECT scope, name, last_recorded, entities FROM scope"

@@ -1,0 +1,406 @@
+"""GraphView: every read, at one slice of valid time and one moment of knowledge."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from semgraph import factrow
+from semgraph.comparison import compare
+from semgraph.errors import ConflictError, InputError
+from semgraph.model import Entity, Literal
+from semgraph.names import entity_key
+from semgraph.reader import Reader, Reading
+from semgraph.statement import object_ref
+from semgraph.store.schema import AliasRow, EntityRow
+from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from semgraph.model import ConflictSet, Diff, Fact
+    from semgraph.session import Session
+    from semgraph.store.schema import FactRow
+    from semgraph.vocabulary import Resolved
+
+    Name = str | Entity
+
+__all__ = ["GraphView", "Slice"]
+
+_CHUNK = 500  # facts made at a time on the way through a whole graph
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What a view looks at: an instant, a window, or (neither) the present; and a moment of knowledge."""
+
+    valid_at: int | None = None
+    window: tuple[int, int] | None = None
+    cover: bool = False
+    known_at: int = POS_INF
+    pinned: int | None = None  # what "now" means here
+
+
+class GraphView:
+    """The graph as it was at a valid time, as known at a transaction time.
+
+    Make one with `kg.at`, `kg.during` or `kg.throughout`; a `KnowledgeGraph` is itself one, of now.
+    """
+
+    def __init__(self, session: Session, cut: Slice) -> None:
+        self._session = session
+        self._slice = cut
+
+    # -- the slice
+
+    @property
+    def scope(self) -> str:
+        """The scope that this view reads."""
+        return self._session.scope
+
+    @property
+    def valid_at(self) -> Bound | None:
+        """The instant that was asked for, or None for now or a window."""
+        return None if self._slice.valid_at is None else exact(self._slice.valid_at)
+
+    @property
+    def known_at(self) -> Bound | None:
+        """The moment of knowledge that was asked for, or None for the latest."""
+        return None if self._slice.known_at == POS_INF else exact(self._slice.known_at)
+
+    @contextmanager
+    def _reader(self) -> Iterator[Reader]:
+        with self._session.read():
+            known_at = self._slice.known_at
+            if known_at >= self._session.last_recorded:
+                known_at = POS_INF
+            yield Reader(self._session, self._session.ledger.at(known_at))
+
+    def _instant(self) -> int | None:
+        """The instant at which facts are judged; None on a window."""
+        if self._slice.window is not None:
+            return None
+        if self._slice.valid_at is not None:
+            return self._slice.valid_at
+        return self._session.now() if self._slice.pinned is None else self._slice.pinned
+
+    def _in_slice(self, row: FactRow, body: factrow.Body, *, possible: bool) -> bool:
+        window = self._slice.window
+        if window is None:
+            instant = self._instant()
+            return instant is not None and factrow.holds(row, body, instant, possible=possible)
+        start, end = body.possible if possible else (row.valid_from, row.valid_to)
+        if body.basis == "unknown":
+            if not possible:
+                return False
+            start, end = NEG_INF, row.valid_to
+        if self._slice.cover:
+            return start <= window[0] and window[1] <= end
+        return start < window[1] and window[0] < end
+
+    # -- entities
+
+    def entity(self, name: Name) -> Entity:
+        """The entity that a name means today; NotFoundError or AmbiguousNameError carry `.candidates`."""
+        with self._reader() as reader:
+            number = reader.directory.known(name, reader.snapshot, self._slice.valid_at)
+            return reader.directory.entity(number, self._label_at())
+
+    def candidates(self, name: Name) -> list[Entity]:
+        """Every entity that the name has meant, best first; empty where there is none."""
+        with self._reader() as reader:
+            directory, snapshot = reader.directory, reader.snapshot
+            found = directory.find(name, snapshot, self._slice.valid_at)
+            found += [number for number in directory.ever(name, snapshot) if number not in found]
+            return [directory.entity(number, self._label_at()) for number in found]
+
+    def entities(self, prefix: str | None = None) -> Iterator[Entity]:
+        """Entities by label; with a prefix those that have a name beginning with it."""
+        with self._reader() as reader:
+            directory, snapshot, ledger = reader.directory, reader.snapshot, reader.ledger
+            if prefix is None:
+                rows = ledger.store.select(EntityRow, ledger.scope, recorded_at__le=self._slice.known_at)
+                numbers = {snapshot.entity(row.id) for row in rows}
+            else:
+                key = entity_key(prefix)
+                aliases = ledger.store.select(
+                    AliasRow, ledger.scope, key__ge=key, key__lt=key + chr(0x10FFFF), retracted_at=POS_INF
+                )
+                numbers = {snapshot.entity(row.entity) for row in aliases}
+            directory.prefetch_labels(numbers)
+            found = [directory.entity(number, self._label_at()) for number in numbers]
+        yield from sorted(found, key=lambda e: (entity_key(e.label), e.id))
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, (str, Entity)):
+            return False
+        with self._reader() as reader:
+            return bool(reader.directory.find(name, reader.snapshot))
+
+    def __len__(self) -> int:
+        """How many entities the scope knows, merged ones once."""
+        with self._reader() as reader:
+            ledger = reader.ledger
+            made = ledger.store.count(EntityRow, ledger.scope, recorded_at__le=self._slice.known_at)
+            return made - len(reader.snapshot.redirects)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def _label_at(self) -> int | None:
+        return self._slice.valid_at
+
+    # -- facts
+
+    def values(
+        self, subject: Name, predicate: str, *, qualifiers: Mapping[str, Any] | None = None, possible: bool = False
+    ) -> list[Fact]:
+        """The facts that hold for a subject and predicate, the most confident first; empty if none does."""
+        with self._reader() as reader:
+            number = reader.directory.one(subject, reader.snapshot, self._slice.valid_at)
+            if number is None:
+                return []
+            readings = [r for r in self._fluent(reader, number, predicate) if _positive(r)]
+            found = self._kept(reader, readings, qualifiers=qualifiers, possible=possible)
+        return sorted(found, key=lambda f: (-f.confidence, f.valid_from.instant, f.label, f.id))
+
+    def value(
+        self, subject: Name, predicate: str, default: Any = None, *, qualifiers: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The one value that holds, as a plain name, text, number, boolean or date; the default if none does.
+
+        Raises:
+            ConflictError: more than one holds; `.facts` has them all.
+        """
+        facts = self.values(subject, predicate, qualifiers=qualifiers)
+        if len(facts) > 1:
+            shown = ", ".join(fact.object.label for fact in facts if fact.object is not None)
+            raise ConflictError(
+                f"{facts[0].subject.label} {predicate} has {len(facts)} values at once: {shown}; "
+                "use values() to get them all, or settle() to choose",
+                facts,
+            )
+        return plain(facts[0].object) if facts else default
+
+    def facts(
+        self,
+        subject: Name | None = None,
+        predicate: str | None = None,
+        object: Name | Literal | float | None = None,
+        *,
+        qualifiers: Mapping[str, Any] | None = None,
+        possible: bool = False,
+        min_confidence: float = 0,
+    ) -> Iterator[Fact]:
+        """The facts of the slice that meet every condition given, negative ones left out, in a fixed order."""
+        with self._reader() as reader:
+            readings = self._matching(reader, subject, predicate, object)
+            readings = [r for r in readings if _positive(r)]
+            readings.sort(key=lambda r: (r.row.subject, r.row.predicate, r.row.valid_from, r.row.id))
+            kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
+        for start in range(0, len(kept), _CHUNK):
+            with self._reader() as reader:
+                made = reader.facts(kept[start : start + _CHUNK], self._instant())
+            for fact in made:
+                if fact.confidence >= min_confidence and _qualified(fact, qualifiers):
+                    yield fact
+
+    def about(self, entity: Name) -> dict[str, list[Fact]]:
+        """What holds about an entity, by predicate; also what is told of it from the other end."""
+        with self._reader() as reader:
+            number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
+            readings = [r for r in self._around(reader, number) if _positive(r)]
+            found = self._kept(reader, readings)
+        out: dict[str, list[Fact]] = {}
+        for fact in sorted(found, key=lambda f: (f.predicate, -f.confidence, f.valid_from.instant, f.label)):
+            out.setdefault(fact.predicate, []).append(fact)
+        return out
+
+    def timeline(
+        self, entity: Name, predicate: str | None = None, *, negative: bool = False, possible: bool = False
+    ) -> list[Fact]:
+        """Every fact about an entity over time, by start, end and name; on a window those that meet it.
+
+        Ended and superseded facts are part of it; negative ones and those that are only possible come on request.
+        """
+        with self._reader() as reader:
+            number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
+            readings = self._around(reader, number) if predicate is None else self._fluent(reader, number, predicate)
+            readings = [r for r in readings if negative or _positive(r)]
+            if self._slice.window is not None:
+                readings = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
+            elif not possible:
+                readings = [r for r in readings if r.body.basis != "unknown"]
+            found = reader.facts(readings, None)
+        return sorted(found, key=_by_time)
+
+    def _kept(
+        self,
+        reader: Reader,
+        readings: Iterable[Reading],
+        *,
+        qualifiers: Mapping[str, Any] | None = None,
+        possible: bool = False,
+    ) -> list[Fact]:
+        kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
+        return [fact for fact in reader.facts(kept, self._instant()) if _qualified(fact, qualifiers)]
+
+    def held_rows(
+        self, reader: Reader, subject: Name, predicate: str, object: object, qualifiers: Mapping[str, Any] | None
+    ) -> list[FactRow]:
+        """The stored facts that hold in the slice for one subject, predicate and object."""
+        readings = [r for r in self._matching(reader, subject, predicate, object) if _positive(r)]
+        readings = [r for r in readings if self._in_slice(r.row, r.body, possible=False)]
+        facts = reader.facts(readings, self._instant())
+        return [r.row for r, fact in zip(readings, facts, strict=True) if _qualified(fact, qualifiers)]
+
+    def _matching(
+        self, reader: Reader, subject: Name | None, predicate: str | None, object: object
+    ) -> list[Reading]:
+        snapshot, directory = reader.snapshot, reader.directory
+        start = None if subject is None else directory.one(subject, snapshot, self._slice.valid_at)
+        if subject is not None and start is None:
+            return []
+        wanted: str | None = None
+        resolved = None if predicate is None else snapshot.registry.resolve(predicate)
+        if object is not None:
+            wanted = self._object(reader, object, resolved)
+            if wanted is None:
+                return []
+        if start is not None and resolved is not None and predicate is not None:
+            found = self._fluent(reader, start, predicate)
+        elif start is not None:
+            found = self._around(reader, start)
+        elif resolved is not None and predicate is not None:
+            found = [r for row in reader.rows(predicate=resolved.predicate.name) for r in _through(reader, row, resolved, predicate)]
+        elif wanted is not None:
+            found = [r for row in reader.rows(object=wanted) for r in reader.reading(row, row.predicate)]
+        else:
+            return [r for row in reader.rows() for r in reader.reading(row, row.predicate)]
+        return [r for r in found if wanted is None or _far(r) == wanted]
+
+    def _object(self, reader: Reader, object: object, resolved: Resolved | None) -> str | None:
+        entry = reader.snapshot.predicate("states") if resolved is None else resolved.predicate
+        if resolved is not None and resolved.inverse or (resolved is None and isinstance(object, (str, Entity))):
+            named: object = object
+        else:
+            named = object_ref(object, entry, reader.directory)
+        if isinstance(named, str) and named[:2] in ("l:", "x:"):
+            return named
+        if not isinstance(named, (str, Entity)):
+            return None
+        number = reader.directory.one(named, reader.snapshot, self._slice.valid_at)
+        if number is not None:
+            return f"e{number}"
+        return f"l:{entity_key(named)}" if resolved is None and isinstance(named, str) else None
+
+    def _fluent(self, reader: Reader, number: int, predicate: str) -> list[Reading]:
+        """The stored facts of one subject and predicate, read the way the name says."""
+        resolved = reader.snapshot.registry.resolve(predicate)
+        name = resolved.predicate.name
+        shown = name if not (resolved.inverse or resolved.flipped) else reader.snapshot.registry.canonical_of(predicate)
+        readings = []
+        sides = (False, True) if resolved.predicate.symmetric else (resolved.inverse,)
+        for turned in sides:
+            where = {"object": f"e{number}"} if turned else {"subject": number}
+            for row in reader.rows(predicate=name, **where):
+                readings += reader.reading(row, shown, turned=turned, flipped=resolved.flipped)
+        return readings
+
+    def _around(self, reader: Reader, number: int) -> list[Reading]:
+        """Every stored fact at an entity, each under the name through which it reads from there."""
+        registry = reader.snapshot.registry
+        readings: list[Reading] = []
+        for row in reader.rows(subject=number):
+            opposites = registry.opposites_of(row.predicate) if row.negative else ()
+            through = [r for name in opposites[:1] for r in reader.reading(row, name, flipped=True)]
+            readings += through or reader.reading(row, row.predicate)
+        for row in reader.rows(object=f"e{number}"):
+            if row.subject == number:
+                continue
+            symmetric = reader.snapshot.predicate(row.predicate).symmetric
+            names = (row.predicate,) if symmetric else registry.inverses_of(row.predicate)
+            readings += [r for name in names[:1] for r in reader.reading(row, name, turned=True)]
+        return readings
+
+    # -- conflicts and differences
+
+    def conflicts(self, subject: Name | None = None) -> list[ConflictSet]:
+        """The facts that exclude each other: at the view's instant, or on a window all that meet it."""
+        with self._reader() as reader:
+            if subject is None:
+                rows = reader.rows(disputed=1)
+            else:
+                number = reader.directory.known(subject, reader.snapshot, self._slice.valid_at)
+                rows = reader.rows(disputed=1, subject=number) + reader.rows(disputed=1, object=f"e{number}")
+            return reader.conflict_sets(rows, self._instant(), self._slice.window)
+
+    def diff(self, other: GraphView, *, subject: Name | None = None) -> Diff:
+        """What is opened, closed and changed on the way from this view to the other.
+
+        Two views that differ only in what was known are compared over all of valid time: what we changed our mind
+        about.
+        """
+        if not isinstance(other, GraphView) or other._session.store is not self._session.store:
+            raise InputError("diff compares two views of one store")
+        if other.scope != self.scope:
+            raise InputError("diff compares two views of one scope")
+        whole = all(v._slice.valid_at is None and v._slice.window is None for v in (self, other))
+        sides = []
+        for view in (self, other):
+            with view._reader() as reader:
+                readings = view._matching(reader, subject, None, None) if subject is not None else [
+                    r for row in reader.rows() for r in reader.reading(row, row.predicate)
+                ]
+                readings = [r for r in readings if r.body.basis != "unknown" and not r.row.negative]
+                if not whole:
+                    readings = [r for r in readings if view._in_slice(r.row, r.body, possible=False)]
+                facts = reader.facts(readings, None if whole else view._instant())
+                disputed = [r.row for r in readings if r.body.rivals]
+                sets = reader.conflict_sets(disputed, None if whole else view._instant(), view._slice.window)
+                sides.append((readings, facts, sets))
+        return compare(sides[0], sides[1], whole=whole, single=self._single)
+
+
+    def _single(self, r: Reading) -> bool:
+        """Whether the fact stands in a fluent that takes one value at a time."""
+        return bool(r.row.separators) or self._session.ledger.registry().entry(r.row.predicate).cardinality == "one"
+
+
+def plain(thing: Entity | Literal | None) -> Any:
+    """An object as a plain Python value: the label of an entity, the value of a literal."""
+    if isinstance(thing, Literal):
+        return thing.value
+    return None if thing is None else thing.label
+
+
+def _positive(r: Reading) -> bool:
+    return bool(r.row.negative) == r.flipped
+
+
+def _far(r: Reading) -> str:
+    return f"e{r.row.subject}" if r.turned else r.row.object
+
+
+def _through(reader: Reader, row: FactRow, resolved: Resolved, predicate: str) -> list[Reading]:
+    named = resolved.inverse or resolved.flipped
+    shown = reader.snapshot.registry.canonical_of(predicate) if named else row.predicate
+    return reader.reading(row, shown, turned=resolved.inverse, flipped=resolved.flipped)
+
+
+def _qualified(fact: Fact, qualifiers: Mapping[str, Any] | None) -> bool:
+    if not qualifiers:
+        return True
+    return any(all(_same(c.qualifiers.get(k), v) for k, v in qualifiers.items()) for c in fact.claims)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, str) and isinstance(b, str):
+        return entity_key(a) == entity_key(b)
+    return bool(a == b)
+
+
+def _by_time(fact: Fact) -> tuple[int, int, str, str]:
+    end = POS_INF if fact.valid_to is None else fact.valid_to.instant
+    return (NEG_INF if fact.start_basis == "unknown" else fact.valid_from.instant, end, fact.label, fact.id)

@@ -1,0 +1,427 @@
+"""One write, start to finish: admit claims, re-fold what they touch, and say in a receipt what happened and why."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from semgraph import factrow
+from semgraph.belief import Belief
+from semgraph.errors import InputError, RejectedError
+from semgraph.fold import Value
+from semgraph.gate import source_class
+from semgraph.model import Outcome, Receipt
+from semgraph.reader import Reader, Reading
+from semgraph.statement import row_of
+from semgraph.store.schema import JustificationRow, RejectedRow
+from semgraph.temporal import POS_INF, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from semgraph.ledger import Change
+    from semgraph.model import ConflictSet
+    from semgraph.session import Session
+    from semgraph.statement import Said
+    from semgraph.store.schema import ClaimRow, FactRow
+
+    Trace = dict[str, list[tuple[float, str, Value]]]
+
+__all__ = ["Writer", "premises_of"]
+
+_GROUNDS = {
+    "g1": "it is an explicit change",
+    "g2": "its start is certainly later",
+    "g3": "it was said later, by more than the window",
+    "g4": "the other was only inferred",
+    "g5": "it is specific where the other is general",
+}
+_ROWS = {
+    4: "the same value holds already",
+    5: "one of the two was told as additional",
+    6: "it is a finer word for the value that held",
+    7: "a finer word for it holds already",
+    8: "the two do not exclude each other",
+    8.5: "it answers an explicit end",
+    9: "the other had ended, nobody knew when",
+    10: "a later-told change outdates it",
+    11: "a less trusted voice can't supersede",
+    12: "supersedes",
+    13: "a bounded exception suspends the value that held",
+    14: "there is no ground to prefer either",
+}
+_WAYS_OUT = "settle() to choose, keep both or drop both; retract() what was said wrongly; end() what has stopped"
+
+
+@dataclass(slots=True)
+class _Admitted:
+    """A claim of a write: its row, and what became of it before any fold."""
+
+    row: ClaimRow
+    fresh: bool = True
+    justified: bool = False  # an old claim that gained a justification
+
+
+@dataclass(slots=True)
+class Written:
+    """A finished write: its claims in input order, what changed, and the trace of their starts."""
+
+    admitted: list[_Admitted]
+    changes: list[Change]
+    trace: Trace
+    recorded_at: int
+    facts: list[tuple[Change, factrow.Body | None, factrow.Body | None]] = field(default_factory=list)
+
+
+class Writer:
+    """Writes of one session; every method runs inside a write transaction."""
+
+    def __init__(self, session: Session, recorded_at: int) -> None:
+        self.session = session
+        self.recorded_at = recorded_at
+        self.ledger = session.ledger
+        self.directory = session.directory
+
+    def reader(self) -> Reader:
+        """Reads of what the transaction has made so far."""
+        return Reader(self.session, self.ledger.at())
+
+    # -- admitting
+
+    def admit(self, said: Said, because: Sequence[Sequence[str]] | None = None) -> tuple[_Admitted, list[JustificationRow]]:
+        """The row of a claim, not stored yet, with its justifications; RejectedError if a name or time is wrong."""
+        row = row_of(said, self.directory, self.session.scope, self.recorded_at)
+        old = self.ledger.claim(row.id)
+        if old is not None:
+            extra = self._more_justifications(old, because)
+            return _Admitted(old, fresh=False, justified=bool(extra)), extra
+        if because:
+            row = row._replace(confidence=self._derived_confidence(row, because, given=said.confidence))
+        rows = [
+            JustificationRow(self.ledger.scope, row.id, n, premise, self.recorded_at)
+            for n, group in enumerate(because or ())
+            for premise in group
+        ]
+        return _Admitted(row), rows
+
+    def _more_justifications(self, old: ClaimRow, because: Sequence[Sequence[str]] | None) -> list[JustificationRow]:
+        known = self.ledger.justification_rows(old.id)
+        groups: dict[int, set[str]] = {}
+        for row in known:
+            groups.setdefault(row.justification, set()).add(row.premise)
+        have = list(groups.values()) or [{""}]
+        rows: list[JustificationRow] = []
+        if because and not known:  # it stood by itself before it was justified
+            rows.append(JustificationRow(self.ledger.scope, old.id, 0, "", old.recorded_at))
+        number = max(groups, default=0)
+        fresh = False
+        for group in because or ([""],):
+            if set(group) not in have:
+                number, fresh = number + 1, True
+                rows += [JustificationRow(self.ledger.scope, old.id, number, p, self.recorded_at) for p in group]
+        return rows if fresh else []
+
+    def _derived_confidence(self, row: ClaimRow, because: Sequence[Sequence[str]], given: float | None) -> float:
+        """At birth at most .60 * .8^(depth - 1) and the weakest premise of the best justification."""
+        if source_class(row.source) != "inferred":
+            return row.confidence
+        depth = 1 + max((self._depth(p) for group in because for p in group), default=0)
+        weakest = []
+        for group in because:
+            premises = self.ledger.fetch(group)
+            weakest.append(min((p.confidence for p in premises.values()), default=1.0))
+        start = row.confidence if given is not None else min(row.confidence, 0.5)
+        return round(min(start, 0.6 * 0.8 ** (depth - 1), max(weakest, default=1.0)), 12)
+
+    def _depth(self, claim: str) -> int:
+        """The longest chain of inferred claims that ends in this one."""
+        longest: dict[str, int] = {}
+        stack = [(claim, False)]
+        while stack:
+            current, done = stack.pop()
+            row = self.ledger.claim(current)
+            if row is None or source_class(row.source) != "inferred":
+                longest[current] = 0
+                continue
+            premises = [j.premise for j in self.ledger.justification_rows(current) if j.premise]
+            if done:
+                longest[current] = 1 + max((longest.get(p, 0) for p in premises), default=0)
+            elif current not in longest:
+                longest[current] = 0  # a premise that leads back here adds nothing
+                stack.append((current, True))
+                stack += [(p, False) for p in premises if p not in longest]
+        return longest.get(claim, 0)
+
+    # -- writing
+
+    def write(self, batch: Sequence[tuple[Said, Sequence[Sequence[str]] | None]]) -> Written:
+        """Store claims as one set and re-fold what they touch."""
+        admitted: list[_Admitted] = []
+        justifications: list[JustificationRow] = []
+        seen: dict[str, _Admitted] = {}
+        for said, because in batch:
+            one, rows = self.admit(said, because)
+            if one.fresh and one.row.id in seen:
+                one = _Admitted(one.row, fresh=False)
+                rows = []
+            seen.setdefault(one.row.id, one)
+            admitted.append(one)
+            justifications += rows
+        return self.store(admitted, justifications)
+
+    def store(self, admitted: list[_Admitted], justifications: Sequence[JustificationRow]) -> Written:
+        """The second half of `write`: everything is checked, now keep it."""
+        self.directory.flush()
+        fresh = [one.row for one in admitted if one.fresh]
+        touching = [one.row for one in admitted if one.fresh or one.justified]
+        trace: Trace = {row.id: [] for row in fresh}
+        if fresh:
+            self.ledger.add_claims(fresh, justifications)
+        else:
+            self.ledger.add_justifications(justifications)
+        changes = self.ledger.refold(self.ledger.touched(touching), self.recorded_at, trace=trace) if touching else []
+        return self.finish(admitted, changes, trace)
+
+    def finish(self, admitted: list[_Admitted], changes: list[Change], trace: Trace) -> Written:
+        """A write with its changes decoded once."""
+        decoded = [
+            (
+                change,
+                None if change.before is None else factrow.decode(change.before),
+                None if change.after is None else factrow.decode(change.after),
+            )
+            for change in changes
+        ]
+        return Written(admitted, changes, trace, self.recorded_at, decoded)
+
+    # -- receipts
+
+    def receipt(self, written: Written, index: int) -> Receipt:
+        """What became of one claim of a write, with its facts and what it closed."""
+        one = written.admitted[index]
+        outcome, widened = self.outcome(written, index)
+        reader = self.reader()
+        now = self.session.now() if self.session.last_recorded >= self.recorded_at else max(
+            self.session.wall(), self.recorded_at
+        )
+        rows = self._rows_of(written, one.row)
+        facts = reader.facts([Reading(r, b, r.predicate, turned=False, flipped=False) for r, b in rows], now)
+        closed = reader.facts(self._closed(written, one.row), None)
+        conflict = self._conflict(reader, rows) if outcome not in (Outcome.IDEMPOTENT, Outcome.SUPPRESSED) else None
+        return Receipt(
+            outcome=outcome,
+            why=self._why(written, one, outcome),
+            claims=(reader.claim(one.row),),
+            facts=tuple(facts),
+            closed=tuple(closed),
+            conflict=conflict,
+            widened=widened,
+            recorded_at=exact(one.row.recorded_at if outcome is Outcome.IDEMPOTENT else self.recorded_at),
+        )
+
+    def outcome(self, written: Written, index: int) -> tuple[Outcome, bool]:
+        """The outcome of one claim of a write, and whether it widened a fact that was there."""
+        one = written.admitted[index]
+        row = one.row
+        if not one.fresh:
+            return (Outcome.DUPLICATE if one.justified else Outcome.IDEMPOTENT), False
+        if row.kind in ("deny", "correct") or (row.opposed and row.kind == "end"):
+            return self._taken_back(written, row), False
+        rows = [(c, a) for c, _, a in written.facts if a is not None and row.id in a.claims]
+        met = {r for r, *_ in written.trace.get(row.id, ())}
+        if row.kind == "end":
+            if not rows and (10 in met or Belief(self.ledger.at()).suppressed(row)):
+                return Outcome.SUPPRESSED, False
+            clashing = any(a.rivals for _, a in rows)
+            return (Outcome.CONFLICT if clashing else Outcome.ENDED), False
+        if not rows:
+            absorbed = any(a is not None and row.id in a.absorbed for _, _, a in written.facts)
+            return (Outcome.DUPLICATE if absorbed else Outcome.SUPPRESSED), False
+        return self._standing(written, index, rows, met)
+
+    def _standing(
+        self, written: Written, index: int, rows: list[tuple[Change, factrow.Body]], met: set[float]
+    ) -> tuple[Outcome, bool]:
+        """The outcome of a claim that holds somewhere."""
+        row = written.admitted[index].row
+        later = {one.row.id for one in written.admitted[index + 1 :] if one.fresh}
+        repeated = any(c != row.id and c not in later for _, a in rows for c in a.claims)
+        known = self._rival_values(written, rows, before=True)
+        new_rivals = self._rival_values(written, rows, before=False) - (known if repeated else set())
+        if new_rivals:
+            return Outcome.CONFLICT, repeated and self._widened(written, rows)
+        if repeated and not met & {12, 13}:
+            return Outcome.DUPLICATE, self._widened(written, rows)
+        for found, outcome in ((13, Outcome.SPLIT), (12, Outcome.UPDATE), (9, Outcome.UPDATE), (6, Outcome.REFINEMENT)):
+            if found in met:
+                return outcome, False
+        if self._before_later_facts(row, rows):
+            return Outcome.HISTORY, False
+        return Outcome.NEW, False
+
+    def _rival_values(
+        self, written: Written, rows: list[tuple[Change, factrow.Body]], *, before: bool
+    ) -> set[tuple[int, str, int]]:
+        """The values that the facts are in conflict with, after the write or before it."""
+        values = {_value(c.after) for c, _ in rows if c.after is not None}
+        bodies = [b for c, b, _ in written.facts if c.before is not None and b and _value(c.before) in values]
+        ids = {r[0] for body in (bodies if before else [a for _, a in rows]) for r in body.rivals}
+        side = {c.before.id: c.before for c, _, _ in written.facts if c.before is not None} if before else {}
+        found = self.reader().by_id(ids - set(side))
+        known = {**found, **{key: side[key] for key in ids & set(side)}}
+        return {(r.subject, r.object, r.negative) for r in known.values()}
+
+    def _widened(self, written: Written, rows: list[tuple[Change, factrow.Body]]) -> bool:
+        values = {_value(c.after) for c, _ in rows if c.after is not None}
+        old = [c.before for c, b, _ in written.facts if c.before and b and b.basis != "unknown" and _value(c.before) in values]
+        new = [c.after for c, _, a in written.facts if c.after and a and a.basis != "unknown" and _value(c.after) in values]
+        covered = sum(min(r.valid_to, POS_INF) - r.valid_from for r in old)
+        return sum(min(r.valid_to, POS_INF) - r.valid_from for r in new) > covered
+
+    def _before_later_facts(self, row: ClaimRow, rows: list[tuple[Change, factrow.Body]]) -> bool:
+        entry = self.ledger.at().predicate(row.predicate)
+        after = [c.after for c, _ in rows if c.after is not None]
+        single = entry.cardinality == "one" or any(r.separators for r in after)
+        if row.negative or not single or any(r.valid_to == POS_INF for r in after):
+            return False
+        end = max(r.valid_to for r in after)
+        fluent = self.ledger.stored({(r.subject, r.predicate) for r in after})
+        return any(
+            not other.negative and other.separators == after[0].separators and other.valid_from >= end
+            for other in fluent.values()
+        )
+
+    def _taken_back(self, written: Written, row: ClaimRow) -> Outcome:
+        """The outcome of a denial, or of an end told through an opposite: it may find nothing that it can take."""
+        done = Outcome.ENDED if row.kind == "end" else Outcome.NEW
+        if written.changes and (row.valid_from is None or row.kind != "deny" or self._holds_somewhere(written, row)):
+            return done
+        snapshot = self.ledger.at()
+        fluent = (snapshot.entity(row.subject), snapshot.predicate(row.predicate).name)
+        sign = int(bool(row.opposed))
+        target = snapshot.resolved(row.object)
+        left = [
+            r
+            for r in self.ledger.stored({fluent}).values()
+            if r.negative == sign and (not target or target in (r.object, f"e{r.subject}"))
+        ]
+        readable = [r for r in left if not sign or factrow.decode(r).opposite != []]
+        return Outcome.SUPPRESSED if readable else done
+
+    def _holds_somewhere(self, written: Written, row: ClaimRow) -> bool:
+        return bool(row.opposed) or any(a is not None and row.id in a.claims for _, _, a in written.facts)
+
+    def _rows_of(self, written: Written, row: ClaimRow) -> list[tuple[FactRow, factrow.Body]]:
+        """The stored facts that a claim supports or is absorbed by."""
+        found = [
+            (c.after, a)
+            for c, _, a in written.facts
+            if c.after is not None and a is not None and (row.id in a.claims or row.id in a.absorbed)
+        ]
+        if found or any(one.row.id == row.id and one.fresh for one in written.admitted):
+            return found
+        snapshot = self.ledger.at()
+        fluents = self.ledger.fluents_of([row], snapshot)
+        decoded = [(r, factrow.decode(r)) for r in self.ledger.stored(fluents).values()]
+        return [(r, b) for r, b in decoded if row.id in b.claims or row.id in b.absorbed]
+
+    def _closed(self, written: Written, row: ClaimRow) -> list[Reading]:
+        """Facts of other values that now end earlier than they did, read as the claim speaks of them."""
+        sign = int(bool(row.opposed) and row.kind in ("end", "deny", "correct"))
+        own = {_value(c.after) for c, _, a in written.facts if c.after is not None and a is not None and row.id in a.claims}
+        ends: dict[tuple[Any, ...], int] = {}
+        for change, _, _ in written.facts:
+            if change.after is not None:
+                key = _value(change.after)
+                ends[key] = max(ends.get(key, change.after.valid_to), change.after.valid_to)
+        several = sum(one.fresh for one in written.admitted) > 1
+        found: list[Reading] = []
+        for change, before, after in written.facts:
+            old = change.before
+            if old is None or before is None or old.negative != sign or _value(old) in own or before.basis == "unknown":
+                continue
+            if ends.get(_value(old), old.valid_from) >= old.valid_to:
+                continue
+            new = change.after
+            if several and not (after is not None and row.id in after.ended_by):
+                continue
+            shown = (new, after) if new is not None and after is not None else (old, before)
+            found.append(Reading(shown[0], shown[1], shown[0].predicate, turned=False, flipped=bool(sign)))
+        return found
+
+    def _conflict(self, reader: Reader, rows: list[tuple[FactRow, factrow.Body]]) -> ConflictSet | None:
+        disputed = [row for row, body in rows if body.rivals]
+        if not disputed:
+            return None
+        own = {row.id for row in disputed}
+        sets = [s for s in reader.conflict_sets(disputed, None) if own & {fact.id for fact in s.facts}]
+        still = [s for s in sets if s.until is None]
+        return (still or sets or [None])[-1]
+
+    def _why(self, written: Written, one: _Admitted, outcome: Outcome) -> str:
+        if outcome is Outcome.IDEMPOTENT:
+            return "row 1: this claim is stored already; nothing changes"
+        if not one.fresh:
+            return "row 1: this claim is stored already and gained a justification"
+        if outcome is Outcome.SUPPRESSED and not written.trace.get(one.row.id):
+            return "row 2: a denial of that value, or a missing premise, leaves nothing of it"
+        told = []
+        for row, ground, _ in written.trace.get(one.row.id, ()):
+            because = f" because {_GROUNDS[ground]} ({ground})" if ground else ""
+            name = "8a" if row == 8.5 else f"{row:g}"
+            told.append(f"row {name}: {_ROWS[int(row) if row != 8.5 else 8.5]}{because}")
+        text = "; ".join(dict.fromkeys(told)) or "nothing else holds"
+        return f"{text}. Ways out: {_WAYS_OUT}" if outcome is Outcome.CONFLICT else text
+
+    # -- refusals
+
+    def keep_rejection(self, code: str, reason: str, content: Mapping[str, Any] | None) -> None:
+        """Add to the bounded log of refused claims."""
+        store, scope, keep = self.ledger.store, self.ledger.scope, self.session.config.keep_rejected
+        last = store.select(RejectedRow, scope, order=("-number",), limit=1)
+        number = last[0].number + 1 if last else 1
+        private = code in ("do_not_remember", "secret") or not self.session.config.keep_rejected_text
+        kept = None if private or content is None else json.dumps(content, ensure_ascii=True, default=str, sort_keys=True)
+        shown = code if private else reason.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
+        store.insert([RejectedRow(scope, number, self.recorded_at, code, shown, kept)])
+        store.delete(RejectedRow, scope, number__le=number - keep)
+
+
+def premises_of(because: object) -> list[list[str]]:
+    """Justifications as lists of claim ids, from claims, ids or receipts, flat or nested."""
+    if because is None or because == () or because == []:
+        return []
+    if not isinstance(because, (list, tuple)):
+        return [[_premise(because)]]
+    if any(isinstance(group, (list, tuple)) for group in because):
+        if not all(isinstance(group, (list, tuple)) and group for group in because):
+            raise InputError("because is one justification (a sequence of claims) or several non-empty ones, not a mixture")
+        return [list(dict.fromkeys(_premise(p) for p in group)) for group in because]
+    return [list(dict.fromkeys(_premise(p) for p in because))]
+
+
+def _premise(given: object) -> str:
+    if isinstance(given, Receipt):
+        if given.claim is None:
+            raise InputError("a refused claim can't justify anything")
+        return given.claim.id
+    found = getattr(given, "id", given)
+    if not isinstance(found, str) or not found:
+        raise InputError(f"because takes claims, their ids or receipts, not {type(given).__name__}")
+    return found
+
+
+def _value(row: FactRow) -> tuple[int, str, str, int, str]:
+    return (row.subject, row.predicate, row.object, row.negative, row.separators)
+
+
+def rejected_receipt(error: RejectedError, recorded_at: int | None = None) -> Receipt:
+    """The receipt of a refused claim."""
+    return Receipt(
+        outcome=Outcome.REJECTED,
+        code=error.code,
+        reason=error.reason,
+        why=error.reason,
+        recorded_at=None if recorded_at is None else exact(recorded_at),
+    )

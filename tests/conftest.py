@@ -1,0 +1,24 @@
+"""Fixtures that every test may ask for, and how long Hypothesis searches."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+settings.register_profile(
+    "semgraph", deadline=None, print_blob=True, max_examples=int(os.environ.get("SEMGRAPH_EXAMPLES", "50"))
+)
+settings.load_profile("semgraph")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of public data sets beside the clone."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("needs the shared data folder beside the clone (../shared/data)")
+    return SHARED_DATA
