@@ -229,10 +229,11 @@ class Belief:
         self._finished.discard(fluent)
 
     def _note_supported(self, fluent: tuple[int, str]) -> None:
+        drafts = self._edges_of(*fluent)
         for row in self._claims(*fluent):
             if row.id in self.supported:
                 self.supported[row.id] = []
-        for draft in self._edges_of(*fluent):
+        for draft in drafts:
             if draft.segment.basis == "unknown":
                 continue
             for claim in [row.id for row in draft.claims] + draft.absorbed:
@@ -471,7 +472,7 @@ class Belief:
         for draft in drafts:
             g = draft.segment
             draft.certain, draft.possible = certain_window(g), _possible_window(g)
-            if g.basis == "observed" and not folded.policy.event:
+            if g.basis == "observed":
                 rivals = [
                     d.segment
                     for d in known
@@ -543,7 +544,7 @@ def claim_bounds(row: ClaimRow, entry: Predicate) -> tuple[Bound, str, int, str]
         return start, basis, row.said_at if soft else end.instant, "soft" if soft else "stated"
     if entry.event and basis != "unknown" and basis != "always":
         return start, basis, unit_end(start), "stated"
-    if entry.ttl_days is not None and not row.negative and basis != "unknown":
+    if entry.ttl_days is not None:
         return start, basis, max(start.instant, row.said_at) + round(entry.ttl_days * 86_400_000_000), "ttl"
     return start, basis, POS_INF, "open"
 

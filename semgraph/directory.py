@@ -308,8 +308,10 @@ class Directory:
         """Redirect one entity to another; both ids."""
         snapshot = self.ledger.at()
         src, dst = self.known(duplicate, snapshot), self.known(into, snapshot)
+        if src == dst and dst in self._written_as(duplicate):
+            raise InputError(f"{_shown(duplicate)!r} can't be merged into {_shown(into)!r}: that is the same entity already")
         if src == dst:
-            raise InputError(f"{self.label(src)!r} and {_shown(into)!r} are already one entity")
+            return src, dst
         if self.ledger.store.select(ApartRow, self.ledger.scope, a=min(src, dst), b=max(src, dst)):
             raise InputError(f"{self.label(src)!r} and {self.label(dst)!r} were said to be different; they are kept apart")
         self.ledger.store.insert([RedirectRow(self.ledger.scope, src, dst, recorded_at, POS_INF, reason)])

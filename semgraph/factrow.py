@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.store.schema import FactRow
-from semgraph.temporal import NEG_INF, POS_INF, UNKNOWN, Bound
+from semgraph.temporal import POS_INF, UNKNOWN, Bound
 
 if TYPE_CHECKING:
     from semgraph.belief import Draft
@@ -109,7 +109,7 @@ def decode(row: FactRow) -> Body:
 def holds(row: FactRow, body: Body, instant: int, *, possible: bool = False) -> bool:
     """Whether the fact holds at an instant, or may."""
     if body.basis == "unknown":
-        return possible and NEG_INF <= instant < row.valid_to
+        return possible and instant < body.possible[1]
     if row.valid_from <= instant < row.valid_to:
         return True
     return possible and body.possible[0] <= instant < body.possible[1]

@@ -101,10 +101,13 @@ def check_confidence(value: object) -> float | None:
         return None
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise RejectedError("bad_confidence", f"a confidence is a number, not {type(value).__name__}; use 0 to 1")
-    if not 0 <= value <= 1:  # neither is NaN; and a whole number may be too large for a float
-        shown = repr(float(value)) if abs(value) < 10**15 or value != value else "a huge number"  # noqa: PLR0124 - NaN
-        raise RejectedError("bad_confidence", f"a confidence is between 0 and 1, not {shown}")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not 0 <= number <= 1:  # NaN neither
+        raise RejectedError("bad_confidence", f"a confidence is between 0 and 1, not {number!r}")
+    return number
 
 
 def check_source(source: str) -> str:

@@ -514,7 +514,9 @@ class Snapshot:
             return False
         declared = self.ledger.records.declared
         entity = int(ref[1:])
-        return any(declared.get(raw, POS_INF) <= self.known_at for raw in self.members.get(entity, (entity,)))
+        return any(
+            raw in declared and declared[raw] <= self.known_at for raw in self.members.get(entity, (entity,))
+        )
 
 
 def _draft_rows(belief: Belief, fluents: Collection[Fluent], scope: int, recorded_at: int) -> dict[str, FactRow]:

@@ -53,6 +53,9 @@ class Entity:
     id: str
     label: str = field(compare=False)
 
+    def __repr__(self) -> str:
+        return f"<Entity {self.label!r} {self.id}>"
+
     def __str__(self) -> str:
         return self.label
 
@@ -90,6 +93,11 @@ class Claim:
     text: str | None
     because: tuple[tuple[str, ...], ...]
     retracted_at: Bound | None
+
+    def __repr__(self) -> str:
+        mark = "¬" if self.negative else ""
+        target = self.object.label if self.object else "(anything)"
+        return f"<Claim {mark}{self.subject.label} {self.predicate} {target} by {self.source}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +138,9 @@ class Fact:
         """The fact in words: subject, predicate and object, a leading ¬ where it is negative."""
         mark = "¬" if self.negative else ""
         return f"{mark}{self.subject.label} {self.predicate} {self.object.label if self.object else '(anything)'}"
+
+    def __repr__(self) -> str:
+        return f"<Fact {self}>"
 
     def __str__(self) -> str:
         end = "" if self.valid_to is None else str(self.valid_to)

@@ -415,7 +415,7 @@ _MARKUP = (
     r"[\"']role[\"']\s{0,4}:\s{0,4}[\"'](?:system|assistant|developer|tool|user)[\"']",
     r"\{\{[^{}\n]{1,200}\}\}|\$\([^()\n]{1,200}\)",
     r"```(?:system|tool|bash|sh|python|tool_code|shell|instructions?)\b",
-    r"(?<!-)-{3,100} {0,2}(?:end|begin|start|new|system|instructions?)\b(?! (?:[a-z0-9]{1,12} )?(?:private|public|key|certificate))",
+    r"(?<!-)-{3,100} {0,2}(?:end|begin|start|new|system|instructions?)\b(?! (?:[a-z0-9]{1,12} )?(?:private|public))",
     r"(?<!=)={3,100} {0,2}(?:end|begin|start|new|system|instructions?)\b",
 )
 _SPELLED_OUT = (

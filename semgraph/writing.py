@@ -245,8 +245,13 @@ class Writer:
     ) -> tuple[Outcome, bool]:
         """The outcome of a claim that holds somewhere."""
         row = written.admitted[index].row
+        unknown = all(a.basis == "unknown" for _, a in rows)
         later = {one.row.id for one in written.admitted[index + 1 :] if one.fresh}
         repeated = any(c != row.id and c not in later for _, a in rows for c in a.claims)
+        if unknown:
+            repeated = repeated or self._value_known(row, rows)
+        if repeated and 4 in met:
+            return Outcome.DUPLICATE, self._widened(written, rows)
         known = self._rival_values(written, rows, before=True)
         new_rivals = self._rival_values(written, rows, before=False) - (known if repeated else set())
         if new_rivals:
@@ -256,9 +261,15 @@ class Writer:
         for found, outcome in ((13, Outcome.SPLIT), (12, Outcome.UPDATE), (9, Outcome.UPDATE), (6, Outcome.REFINEMENT)):
             if found in met:
                 return outcome, False
-        if self._before_later_facts(row, rows):
+        if not unknown and self._before_later_facts(row, rows):
             return Outcome.HISTORY, False
         return Outcome.NEW, False
+
+    def _value_known(self, row: ClaimRow, rows: list[tuple[Change, factrow.Body]]) -> bool:
+        """Whether an earlier claim gave the value of a claim without a start."""
+        after = next(c.after for c, _ in rows if c.after is not None)
+        fluent = self.ledger.stored({(after.subject, after.predicate)})
+        return any(_value(r) == _value(after) and row.id not in factrow.decode(r).claims for r in fluent.values())
 
     def _rival_values(
         self, written: Written, rows: list[tuple[Change, factrow.Body]], *, before: bool

@@ -414,7 +414,7 @@ class Fold:
 
     def _close(self, slot: object, t: int, d: Take, reason: str) -> None:
         w = self.holders.pop(slot)
-        self._emit(w, t, reason, d.value)
+        self._emit(w, t, reason, d.value, self._stated_end(d, w, t))
         self._note_closed(d, w.value)
         self._release(w.supports, t)
 
@@ -443,7 +443,12 @@ class Fold:
                 # It held before, so that whatever begins now is later: its window ends where it begins.
                 w.start, w.basis, w.lo, w.hi = t, "resumed", t, t
 
-    def _emit(self, w: Holder, t: int, reason: str, by: Value | None) -> None:
+    def _stated_end(self, d: Take, w: Holder, t: int) -> tuple[int, int] | None:
+        """Who says since when it is not so says until when it was: the window of that end, if it is this one."""
+        says_end = self.rules.negation(d.value, w.value) and d.value[0] == "-"
+        return (d.lo, d.hi) if says_end and d.basis == "stated" and d.start == t else None
+
+    def _emit(self, w: Holder, t: int, reason: str, by: Value | None, window: tuple[int, int] | None = None) -> None:
         if w.suspended:
             return
         stints = w.left + [self._stint(w, c, w.joined[id(c)], t) for c in w.supports]
@@ -452,6 +457,9 @@ class Fold:
             return
         segment = Segment(w.value, w.start, w.basis, w.lo, w.hi, t, t, t, reason, by)
         segment.stints = [s for s in stints if s.start < s.end]
+        if window:
+            segment.reason, segment.end_lo, segment.end_hi = "ended", *window
+            reason = ""
         if reason == "ended":
             windows = [
                 (x.claim.end_hi - x.claim.end_lo, x.claim.end_lo, x.claim.end_hi)

@@ -160,20 +160,18 @@ class Reader:
         node = self.entity_of(subject, when)
         if node is None:
             return []
-        conflicting = {id(f) for c in self.world.conflicts_at(when) for f in c.facts}
-        held: dict[tuple[Obj, int], Held] = {}
+        conflicting = {self.world.edge(f) for c in self.world.conflicts_at(when) for f in c.facts}
+        found = []
         for r in self.readings(predicate, subject=("e", node)):
             assert r.object is not None
             now = r.start <= when < r.end
             if now or (possible and self._possible(r, when)):
-                held[r.object, id(r.fact)] = Held(
-                    r.object, self.label(r.object, when), now and r.certain(when), now and id(r.fact) in conflicting,
-                    self.world.confidence(r.fact, when, r.claims), not now, r,
-                )  # fmt: skip
-        found = list(held.values())
+                conflict = now and self.world.edge(r.fact) in conflicting
+                confidence = self.world.confidence(r.fact, when, r.claims)
+                label = self.label(r.object, when)
+                found.append(Held(r.object, label, now and r.certain(when), conflict, confidence, not now, r))
         if possible:
-            there = {h.object for h in found}
-            found += [h for h in self._unknown(("e", node), predicate, when) if h.object not in there]
+            found += self._unknown(("e", node), predicate, when)
         return found
 
     def _possible(self, r: Reading, t: int) -> bool:

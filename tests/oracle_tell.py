@@ -24,14 +24,20 @@ class Telling:
         after = self.world()
         outcome = Outcome(self._code(claim, after), claims=[claim.id])
         outcome.closed = self._closed_by(claim, after)
+        mine = [f for f in after.facts if claim in f.claims]
+        edges = _edges(claim, after)
+        old = [f for f in before.facts if f.predicate == claim.predicate and (f.subject, f.value) in edges]
+        met = any(f.start <= g.end and g.start <= f.end for f in mine for g in old)
+        if outcome.code in ("NEW", "CONFLICT") and met:
+            outcome.code = "DUPLICATE"  # the fact was there, and now begins earlier
+        if outcome.code == "NEW" and not mine and claim.basis != "unknown":
+            outcome.code = "SUPPRESSED"
         if outcome.code == "NEW" and not outcome.closed and self._is_history(claim, after):
             outcome.code = "HISTORY"
         if outcome.code == "NEW" and any(claim in f.claims for c in after.conflicts for f in c.facts):
             outcome.code = "CONFLICT"
         if outcome.code == "DUPLICATE":
-            spans = [(f.start, f.end) for f in after.facts if claim in f.claims]
-            old = [(f.start, f.end) for f in before.facts if (f.subject, f.value) in _edges(claim, after)]
-            outcome.widened = any(not any(a <= s and e <= b for a, b in old) for s, e in spans)
+            outcome.widened = any(not any(g.start <= f.start and f.end <= g.end for g in old) for f in mine)
         return outcome
 
     @staticmethod
@@ -41,10 +47,10 @@ class Telling:
         rows = [row for _, told in world.told.get(claim.id, []) for row in told.rows]
         if "10" in rows:
             return "SUPPRESSED"
-        if "4" in rows or "7" in rows:
-            return "DUPLICATE"
         if claim.explicit_end:
             return "CONFLICT" if {"11", "14"} & set(rows) else "ENDED"
+        if "4" in rows or "7" in rows:
+            return "DUPLICATE"
         for code, wanted in (
             ("CONFLICT", {"11", "14"}),
             ("REFINEMENT", {"6"}),

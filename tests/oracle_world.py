@@ -318,9 +318,14 @@ class World:
         """Every conflict set that holds at an instant."""
         holding = [f for f in self.facts if f.holds(t)]
         found = []
-        for members in components(holding, self.flagged):
-            f = members[0]
-            found.append(Conflict(f.subject, None, f.predicate, members))
+        groups = [(members, {self.edge(f) for f in members}) for members in components(holding, self.flagged)]
+        groups.sort(key=lambda group: self.key(("e", group[0][0].subject)))
+        for i, (members, edges) in enumerate(groups):
+            # What two ends of a symmetric edge dispute is one dispute, told from the end that knows more of it.
+            others = groups[:i] + [(m, e) for m, e in groups[i + 1 :] if e != edges]
+            if not any(edges <= e for _, e in others):
+                f = members[0]
+                found.append(Conflict(f.subject, None, f.predicate, members))
         for members in components(holding, self.flagged_mirror):
             f = members[0]
             found.append(Conflict(None, f.object, f.predicate, members))

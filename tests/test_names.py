@@ -206,6 +206,7 @@ def test_case_and_outer_space_do_not_matter(text: str):
 def test_ten_thousand_combining_marks_are_read_in_time():
     text = "a" + "\u0301\u0316\u0345\u0334" * 4000
     assert literal_key(text) == literal_key(unicodedata.normalize("NFC", "a" + "\u0334\u0316\u0301\u0345" * 4000))
+    assert literal_key(f"{text} b") != literal_key(text)
     assert key_or_code(entity_key, "a" + "\u0301" * 10_000) == "rejected oversize"
 
 

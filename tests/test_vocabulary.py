@@ -444,6 +444,15 @@ def test_look_up_by_name_and_alias():
     assert next(iter(registry)) == "name"
 
 
+def test_an_entry_is_neither_turned_round_nor_flipped():
+    registry = Registry(unregistered="many")
+    assert registry.entry("manager_of") == registry["manages"]
+    assert registry.entry("hates").name == "dislikes"
+    assert registry.entry("collects") == Predicate("collects", "many")
+    assert registry.canonical_of("Manager of") == "manages"
+    assert registry.canonical_of("Collects") == "collects"
+
+
 @pytest.mark.parametrize(("name", "hint"), [("lives_inn", "lives_in"), ("emplyer", "employer"), ("zzzz", "define it")])
 def test_an_unknown_predicate_raises_with_a_hint(name: str, hint: str):
     with pytest.raises(NotFoundError, match=hint):

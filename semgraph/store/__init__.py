@@ -41,7 +41,7 @@ def open_store(
 
 
 def _path(target: str | os.PathLike[str]) -> Path | None:
-    text = os.fspath(target)
+    text: str | bytes = os.fspath(target)
     if text == ":memory:":
         return None
     if not isinstance(text, str) or not text or "\0" in text:

@@ -24,6 +24,8 @@ _HARDENED: Final = (
     (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
     (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
     (apsw.SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0),
+    # One plan per statement: without it a sorted look-up is compiled anew for each value (15 instead of 5 µs).
+    (apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1),
     (apsw.SQLITE_DBCONFIG_DQS_DML, 0),
     (apsw.SQLITE_DBCONFIG_DQS_DDL, 0),
 )
@@ -130,7 +132,7 @@ def _make_ready(path: Path, opened: Opened) -> None:
 def _connected(path: Path, *, read_only: bool, durability: str, timeout_ms: int) -> Opened:
     """A connection that has read a first page; one that trusts the file to stay as it is where no other can."""
     if not _guarded(path):
-        return Opened(_connection(path, read_only=True, immutable=True, durability=durability, timeout_ms=0), True, True)
+        return _trusting(path, durability)
     try:
         connection = _connection(
             path, read_only=read_only, immutable=False, durability=durability, timeout_ms=timeout_ms
@@ -139,8 +141,14 @@ def _connected(path: Path, *, read_only: bool, durability: str, timeout_ms: int)
         # Shared memory for readers and writers can't be made beside the file.
         if has_log(path):
             raise StoreReadOnly(_LOG_OUT_OF_REACH.format(str(path))) from None
-        return Opened(_connection(path, read_only=True, immutable=True, durability=durability, timeout_ms=0), True, True)
+        return _trusting(path, durability)
     return Opened(connection, connection.readonly("main"), immutable=False)
+
+
+def _trusting(path: Path, durability: str) -> Opened:
+    """A connection without locks, to a file that nobody here can write."""
+    connection = _connection(path, read_only=True, immutable=True, durability=durability, timeout_ms=0)
+    return Opened(connection, read_only=True, immutable=True)
 
 
 def _guarded(path: Path) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.errors import StoreCorrupt
-from semgraph.store.shapes import canonical, columns
+from semgraph.store.shapes import RowType, canonical, columns, remembered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,13 +20,13 @@ DAMAGED: Final = (
 )
 
 
-def sealed(row: Row) -> tuple[object, ...]:
+def sealed(row: Row) -> tuple[Any, ...]:
     """The row in its canonical form, followed by its digest."""
     exact = canonical(row)
     return (*exact, digest(type(row), exact))
 
 
-def digest(table: type[Row], values: tuple[object, ...]) -> bytes:
+def digest(table: RowType, values: tuple[Any, ...]) -> bytes:
     """Eight bytes that change with any value of the row.
 
     Values are joined as Python writes them, with NULs between, which the gate keeps out of every text.
@@ -35,12 +34,12 @@ def digest(table: type[Row], values: tuple[object, ...]) -> bytes:
     return blake2b((_template(table) % values).encode(), digest_size=SIZE).digest()
 
 
-def is_whole(table: type[Row], stored: tuple[object, ...]) -> bool:
+def is_whole(table: RowType, stored: tuple[Any, ...]) -> bool:
     """Whether a row as read from the file, digest last, is the one that was written."""
-    return digest(table, stored[:-1]) == stored[-1]
+    return bool(digest(table, stored[:-1]) == stored[-1])
 
 
-def unsealed(table: type[Row], rows: Iterable[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
+def unsealed(table: RowType, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """The rows without their digests; StoreCorrupt at the first that is not as it was written."""
     template = _template(table)
     for row in rows:
@@ -50,6 +49,6 @@ def unsealed(table: type[Row], rows: Iterable[tuple[object, ...]]) -> Iterator[t
         yield values
 
 
-@cache
-def _template(table: type[Row]) -> str:
+@remembered
+def _template(table: RowType) -> str:
     return "\0".join(["%s"] * len(columns(table)))

@@ -81,14 +81,15 @@ _NO_RIGHT: Final = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 def declared(error: BaseException, system_errno: int = 0) -> StoreError:
     """The error of `semgraph.errors` that says what happened, in words of ours."""
     if isinstance(error, apsw.IOError):
-        return _from_disk(error.extendedresult, system_errno)
+        return _from_disk(_code(error), system_errno)
     if isinstance(error, apsw.CantOpenError):
         return _not_opened(system_errno)
     for kind, ours, message in _KNOWN:
         if isinstance(error, kind):
             return ours(message)
-    code = getattr(error, "extendedresult", None)
-    return StoreError(f"the store failed in a way that semgraph does not know ({type(error).__name__}, code {code})")
+    return StoreError(
+        f"the store failed in an unknown way ({type(error).__name__}, code {_code(error)}); please report it"
+    )
 
 
 def undoes_commit(error: BaseException, system_errno: int = 0) -> bool:
@@ -97,7 +98,7 @@ def undoes_commit(error: BaseException, system_errno: int = 0) -> bool:
     An I/O error may come after the last frame reached the file, so only a write refused for want of room is sure.
     """
     if isinstance(error, apsw.IOError):
-        return error.extendedresult == apsw.SQLITE_IOERR_WRITE and system_errno in _NO_SPACE
+        return _code(error) == apsw.SQLITE_IOERR_WRITE and system_errno in _NO_SPACE
     return isinstance(error, apsw.BusyError | apsw.LockedError | apsw.FullError | apsw.ConstraintError)
 
 
@@ -109,6 +110,10 @@ def from_system(error: OSError, path: Path, doing: str) -> StoreError:
     if error.errno in _NO_RIGHT:
         return StoreReadOnly(f"can't {doing} {str(path)!r}: {reason}; choose another place or change its permissions")
     return StoreError(f"can't {doing} {str(path)!r}: {reason}")
+
+
+def _code(error: BaseException) -> int:
+    return int(getattr(error, "extendedresult", 0))
 
 
 def _from_disk(code: int, system_errno: int) -> StoreError:

@@ -10,7 +10,6 @@ import os
 import stat
 import threading
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import apsw
@@ -20,6 +19,7 @@ from semgraph.store.faults import FAULTS, declared, from_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 #: "semg": stands in bytes 68 to 71 of the file, where `file` and SQLite look for whose it is.
 APPLICATION_ID: Final = 0x73656D67
@@ -183,4 +183,3 @@ def _sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-

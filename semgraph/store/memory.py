@@ -6,6 +6,7 @@ import operator
 import threading
 from collections import defaultdict
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.errors import StoreClosed, StoreError
@@ -13,6 +14,7 @@ from semgraph.instants import NEG_INF
 from semgraph.store.schema import TABLES, Row, ScopeRow
 from semgraph.store.shapes import (
     INT64,
+    RowType,
     canonical,
     checked_changes,
     checked_limit,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from semgraph.store.protocol import R, Value, Where
+    from semgraph.store.shapes import Condition
 
 Key = tuple[Any, ...]
 
@@ -45,8 +48,8 @@ class MemoryStore:
     """Rows in dictionaries by key. Every change is noted in an undo list, which is what a rollback plays back."""
 
     def __init__(self) -> None:
-        self._rows: dict[type[Row], dict[Key, Row]] = defaultdict(dict)
-        self._undo: list[tuple[type[Row], Key, Row | None]] = []
+        self._rows: dict[RowType, dict[Key, Row]] = defaultdict(dict)
+        self._undo: list[tuple[RowType, Key, Row | None]] = []
         self._lock = threading.RLock()
         self._depth = 0
         self._writing = False
@@ -133,14 +136,14 @@ class MemoryStore:
             self._usable()
             found = self._matching(table, scope, where)
             for sorted_by, down in reversed(ordering(table, order)):
-                found.sort(key=lambda row, at=sorted_by.index: _sortable(row[at]), reverse=down)
+                found.sort(key=partial(_sortable, sorted_by.at), reverse=down)
             return found[:limit]
 
     def iterate(self, table: type[R], scope: int, *, order: Sequence[str] = (), **where: Where) -> Iterator[R]:
         """The same, inside a transaction that the caller holds."""
         if not self._depth:
             raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
-        return iter(self.select(table, scope, order=order, **where))
+        return iter(self.select(table, scope, order=order, limit=None, **where))
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows meet every condition."""
@@ -161,7 +164,7 @@ class MemoryStore:
                     raise StoreError("a row with this key is there already, or a value is one that no column takes")
                 self._put(table, key, exact)
 
-    def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
+    def update(self, table: RowType, scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""
         checked_changes(table, changes)
         with self.write():
@@ -171,7 +174,7 @@ class MemoryStore:
             self.insert([row._replace(**changes) for row in found])
             return len(found)
 
-    def delete(self, table: type[R], scope: int, **where: Where) -> int:
+    def delete(self, table: RowType, scope: int, **where: Where) -> int:
         """How many rows were removed."""
         with self.write():
             found = self._matching(table, scope, where)
@@ -214,7 +217,7 @@ class MemoryStore:
             raise StoreError("a purge can't run inside a transaction; leave its block first")
         return True
 
-    def residue(self, needles: Sequence[bytes]) -> list[bytes]:
+    def residue(self, needles: Sequence[bytes]) -> list[bytes]:  # noqa: ARG002  # the protocol's
         """Nothing: there are no files."""
         self._usable()
         return []
@@ -231,25 +234,13 @@ class MemoryStore:
         if self._closed:
             raise StoreClosed("the store was closed; open it again")
 
-    def _matching(self, table: type[R], scope: int, where: Mapping[str, Where]) -> list[Any]:
+    def _matching(self, table: RowType, scope: int, where: Mapping[str, Where]) -> list[Any]:
         asked = conditions(table, tuple(where), tuple(map(type, where.values())))
-        tests: list[Callable[[Row], bool]] = []
-        for condition in asked:
-            at = condition.column.index
-            if condition.operator == "null":
-                tests.append(lambda row, at=at: row[at] is None)
-            elif condition.operator == "in":
-                members = frozenset(values(where, condition.keyword))
-                tests.append(lambda row, at=at, members=members: row[at] in members)
-            else:
-                compared, value = _COMPARED[condition.operator], where[condition.keyword]
-                tests.append(
-                    lambda row, at=at, compared=compared, value=value: row[at] is not None and compared(row[at], value)
-                )
-        place = column(table, "scope").index
-        return [row for row in self._rows[table].values() if row[place] == scope and all(test(row) for test in tests)]
+        tests = [_test(condition, where) for condition in asked]
+        at = column(table, "scope").at
+        return [row for row in self._rows[table].values() if row[at] == scope and all(test(row) for test in tests)]
 
-    def _put(self, table: type[Row], key: Key, row: Row | None) -> None:
+    def _put(self, table: RowType, key: Key, row: Row | None) -> None:
         rows = self._rows[table]
         self._undo.append((table, key, rows.get(key)))
         if row is None:
@@ -268,14 +259,25 @@ class MemoryStore:
                 self._rows[table][key] = row
 
 
+def _test(condition: Condition, where: Mapping[str, Where]) -> Callable[[Row], bool]:
+    at = condition.column.at
+    if condition.operator == "null":
+        return lambda row: row[at] is None
+    if condition.operator == "in":
+        members = frozenset(values(where, condition.keyword))
+        return lambda row: row[at] in members
+    compared, value = _COMPARED[condition.operator], where[condition.keyword]
+    return lambda row: row[at] is not None and compared(row[at], value)
+
+
 def _key(row: Row) -> Key:
     found = columns(type(row))
-    return tuple(row[found[name].index] for name in TABLES[type(row)].key)
+    return tuple(row[found[name].at] for name in TABLES[type(row)].key)
 
 
-def _sortable(value: Any) -> tuple[bool, Any]:
+def _sortable(at: int, row: Row) -> tuple[bool, Any]:
     """Absent values first, as SQLite has them."""
-    return (value is not None, value)
+    return row[at] is not None, row[at]
 
 
 def _storable(row: Row) -> Row:

@@ -6,15 +6,14 @@ file goes through the same steps, so an old file and a new one end alike.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import apsw
 
 from semgraph.errors import SchemaTooOld, StoreCorrupt, StoreError, StoreReadOnly
 from semgraph.store.files import APPLICATION_ID, beside, too_new
-from semgraph.store.schema import TABLES, Row, ScopeRow
-from semgraph.store.shapes import columns
+from semgraph.store.schema import TABLES, ScopeRow
+from semgraph.store.shapes import RowType, columns, remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,17 +41,19 @@ def create_statements() -> list[str]:
     statements = []
     for table, definition in TABLES.items():
         statements.append(_create_table(table))
-        for index in definition.indexes:
-            statements.append(f"CREATE INDEX {index_name(table, index)} ON {definition.name} ({', '.join(index)})")
+        statements += [
+            f"CREATE INDEX {index_name(table, index)} ON {definition.name} ({', '.join(index)})"
+            for index in definition.indexes
+        ]
     return statements
 
 
-def index_name(table: type[Row], index: Sequence[str]) -> str:
+def index_name(table: RowType, index: Sequence[str]) -> str:
     """The name of the index over these columns."""
     return "_by_".join((TABLES[table].name, "_".join(name for name in index if name != "scope")))
 
 
-def keeps_rowid(table: type[Row]) -> bool:
+def keeps_rowid(table: RowType) -> bool:
     """Whether the rows lie in order of arrival rather than of their key.
 
     Claims do: their key is a hash, and wide rows at random places took twice the time to write. Facts in key order
@@ -85,7 +86,7 @@ def prepare(
         )
 
 
-@cache
+@remembered
 def expected_schema(steps: tuple[Migration, ...]) -> dict[tuple[str, str, str], str | None]:
     """What the steps make of an empty database: the statement of each object by type, name and table."""
     connection = apsw.Connection(":memory:")
@@ -105,7 +106,7 @@ def newest_version() -> int:
 def _needs_writing(version: int) -> str:
     if version == 0:
         return "the file is empty: open it for writing once, then it is a store"
-    return f"the store has the older schema version {version}: open it for writing once, so that it is brought up to date"
+    return f"the store has the older schema version {version}: open it for writing once, which brings it up to date"
 
 
 def _version(connection: apsw.Connection, steps: Sequence[Migration]) -> int:
@@ -126,9 +127,7 @@ def _version(connection: apsw.Connection, steps: Sequence[Migration]) -> int:
     return version
 
 
-def _migrate(
-    connection: apsw.Connection, steps: Sequence[Migration], back_up: Callable[[int], None] | None
-) -> None:
+def _migrate(connection: apsw.Connection, steps: Sequence[Migration], back_up: Callable[[int], None] | None) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have done it while this one waited for the lock.
@@ -165,7 +164,7 @@ def _schema(connection: apsw.Connection) -> dict[tuple[str, str, str], str | Non
     return {(kind, name, table): statement for kind, name, table, statement in rows}
 
 
-def _create_table(table: type[Row]) -> str:
+def _create_table(table: RowType) -> str:
     definition = TABLES[table]
     if table is ScopeRow:  # a number is never used again, even when its scope is forgotten
         head = ["scope INTEGER PRIMARY KEY AUTOINCREMENT"]
@@ -181,4 +180,3 @@ def _create_table(table: type[Row]) -> str:
 
 
 MIGRATIONS: Final[tuple[Migration, ...]] = (Migration(1, first_schema),)
-

@@ -5,20 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
 from semgraph.store import digests
 from semgraph.store.faults import FAULTS
 from semgraph.store.migrations import index_name, keeps_rowid
 from semgraph.store.schema import TABLES
-from semgraph.store.shapes import canonical, columns
+from semgraph.store.shapes import RowType, canonical, columns
 from semgraph.store.statements import stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import apsw
+
     from semgraph.store.protocol import R
-    from semgraph.store.schema import Row
 
 _UNREADABLE = (*FAULTS, TypeError)
 
@@ -45,11 +44,11 @@ def damaged(connection: apsw.Connection) -> list[str]:
     for table, definition in TABLES.items():
         if definition.digest and not _all_whole(connection, table):
             whole = sum(1 for _ in rescued(connection, table))
-            lines.append(f"{definition.name}: rows are damaged ({whole} are whole); run `semgraph recover` to save those")
+            lines.append(f"{definition.name}: damaged rows; `semgraph recover` saves the {whole} that are whole")
     return lines
 
 
-def _all_whole(connection: apsw.Connection, table: type[Row]) -> bool:
+def _all_whole(connection: apsw.Connection, table: RowType) -> bool:
     text = f"SELECT {', '.join(stored(table))} FROM {TABLES[table].name} NOT INDEXED"  # noqa: S608  # names of ours
     try:
         return all(map(partial(digests.is_whole, table), connection.execute(text)))
@@ -57,7 +56,7 @@ def _all_whole(connection: apsw.Connection, table: type[Row]) -> bool:
         return False
 
 
-def _ways(table: type[Row]) -> Iterator[str]:
+def _ways(table: RowType) -> Iterator[str]:
     definition = TABLES[table]
     handle = ", ".join(_handle(table))
     yield f"SELECT {handle} FROM {definition.name} NOT INDEXED"  # noqa: S608  # names of ours
@@ -68,7 +67,7 @@ def _ways(table: type[Row]) -> Iterator[str]:
         yield f"SELECT {handle} FROM {definition.name} INDEXED BY {index_name(table, index)}"  # noqa: S608
 
 
-def _handle(table: type[Row]) -> list[str]:
+def _handle(table: RowType) -> list[str]:
     """What finds a row again; texts as bytes, since a damaged one may be no UTF-8."""
     if keeps_rowid(table):
         return ["rowid"]
@@ -83,7 +82,7 @@ def _handles(connection: apsw.Connection, way: str) -> Iterator[tuple[Any, ...]]
         return
 
 
-def _whole(connection: apsw.Connection, table: type[R], handle: tuple[Any, ...]) -> R | None:
+def _whole(connection: apsw.Connection, table: RowType, handle: tuple[Any, ...]) -> Any:
     tests = " AND ".join(f"{name} = ?" for name in _handle(table))
     text = f"SELECT {', '.join(stored(table))} FROM {TABLES[table].name} WHERE {tests}"  # noqa: S608  # names of ours
     try:
@@ -91,7 +90,7 @@ def _whole(connection: apsw.Connection, table: type[R], handle: tuple[Any, ...])
         if len(rows) != 1:
             return None
         if not TABLES[table].digest:
-            return canonical(table._make(rows[0]))  # type: ignore[return-value]  # the type that went in
-        return table._make(rows[0][:-1]) if digests.is_whole(table, rows[0]) else None  # type: ignore[return-value]
+            return canonical(table._make(rows[0]))
+        return table._make(rows[0][:-1]) if digests.is_whole(table, rows[0]) else None
     except _UNREADABLE:
         return None

@@ -251,9 +251,7 @@ TABLES: Final[dict[type[Row], Table]] = {
         (("scope", "subject", "predicate"), ("scope", "object", "predicate"), ("scope", "source_ref")),
         digest=True,
     ),
-    JustificationRow: Table(
-        "justification", ("scope", "claim", "justification", "premise"), (("scope", "premise"),)
-    ),
+    JustificationRow: Table("justification", ("scope", "claim", "justification", "premise"), (("scope", "premise"),)),
     RetractionRow: Table("retraction", ("scope", "claim", "recorded_at")),
     FactRow: Table(
         "fact",

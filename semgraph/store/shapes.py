@@ -4,24 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, get_type_hints
 
-from semgraph.store.schema import TABLES, Row
+from semgraph.store.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from semgraph.store.protocol import Value, Where
+    from semgraph.store.schema import Row, Table
+
+#: A key of `TABLES`; the checker takes no `type[R]` for one of a union of types.
+RowType: TypeAlias = type[Any]
 
 OPERATORS: Final = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 INT64: Final = range(-(2**63), 2**63)
 _ACCEPTED: Final[dict[type, type | tuple[type, ...]]] = {int: int, float: (int, float), str: str}
 
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def remembered(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """The function with its results kept; `functools.cache` alone would hide its parameters from the checker."""
+    return cast("Callable[_P, _T]", cache(function))
+
+
 class Column(NamedTuple):
     """A column: its place in the row, its name, its one Python type, and whether it may be absent."""
 
-    index: int
+    at: int
     name: str
     type: type
     nullable: bool
@@ -40,20 +53,26 @@ class Condition(NamedTuple):
     keyword: str
 
 
-@cache
-def columns(table: type[Row]) -> dict[str, Column]:
+@remembered
+def columns(table: RowType) -> dict[str, Column]:
     """The columns of a row type by name, in its order; TypeError for a type that no store keeps."""
     if table not in TABLES:
         raise TypeError(f"{table!r} is not a row type of semgraph.store.schema")
     found = {}
-    for index, (name, hint) in enumerate(get_type_hints(table).items()):
+    for at, (name, hint) in enumerate(get_type_hints(table).items()):
         kinds = getattr(hint, "__args__", (hint,))
         kind = next(kind for kind in kinds if kind is not type(None))
-        found[name] = Column(index, name, kind, type(None) in kinds)
+        found[name] = Column(at, name, kind, type(None) in kinds)
     return found
 
 
-def column(table: type[Row], name: str) -> Column:
+def definition(table: RowType) -> Table:
+    """How the row type is stored; TypeError for a type that no store keeps."""
+    columns(table)
+    return TABLES[table]
+
+
+def column(table: RowType, name: str) -> Column:
     """The column of that name; TypeError if there is none."""
     found = columns(table).get(name)
     if found is None:
@@ -61,12 +80,12 @@ def column(table: type[Row], name: str) -> Column:
     return found
 
 
-def conditions(table: type[Row], names: Sequence[str], types: Sequence[type]) -> list[Condition]:
+def conditions(table: RowType, names: Sequence[str], types: Sequence[type]) -> list[Condition]:
     """What a `where` of these keywords and value types asks; TypeError for what no column can answer."""
     return [_condition(table, name, kind) for name, kind in zip(names, types, strict=True)]
 
 
-def _condition(table: type[Row], keyword: str, kind: type) -> Condition:
+def _condition(table: RowType, keyword: str, kind: type) -> Condition:
     name, _, suffix = keyword.partition("__")
     if suffix and suffix not in OPERATORS:
         raise TypeError(f"{keyword!r}: the operators are {', '.join('__' + known for known in OPERATORS)}")
@@ -80,14 +99,14 @@ def _condition(table: type[Row], keyword: str, kind: type) -> Condition:
     raise TypeError(f"{keyword!r} of {table.__name__} can't be compared with a value of type {kind.__name__}")
 
 
-def ordering(table: type[Row], order: Sequence[str]) -> list[tuple[Column, bool]]:
+def ordering(table: RowType, order: Sequence[str]) -> list[tuple[Column, bool]]:
     """The columns to sort by and whether downwards; the rest of the key comes last, so that no tie is left."""
     wanted = [(column(table, name.removeprefix("-")), name.startswith("-")) for name in order]
     named = {found.name for found, _ in wanted}
     return wanted + [(column(table, name), False) for name in TABLES[table].key if name not in named]
 
 
-def checked_changes(table: type[Row], changes: Mapping[str, Value]) -> None:
+def checked_changes(table: RowType, changes: Mapping[str, Value]) -> None:
     """Nothing for changes that a row can take; TypeError for another, or for one of the scope."""
     if not changes or "scope" in changes:
         raise TypeError("changes must name at least one column, and never the scope")
@@ -101,7 +120,7 @@ def checked_limit(limit: int | None) -> None:
         raise ValueError(f"limit is {limit}; it must be 0 or more")
 
 
-def one_table(rows: Sequence[Row]) -> type[Row]:
+def one_table(rows: Sequence[Any]) -> RowType:
     """The type of all the rows; TypeError when they are of several."""
     types = set(map(type, rows))
     if len(types) != 1:
@@ -111,27 +130,27 @@ def one_table(rows: Sequence[Row]) -> type[Row]:
     return table
 
 
-def canonical(row: Row) -> Row:
+def canonical(row: Row) -> Any:
     """The row as it reads back from any store: exact built-in types; TypeError for a value of another type."""
     signatures, floats = _exact(type(row))
-    if tuple(map(type, row)) in signatures and all(row[index] for index in floats):
+    if tuple(map(type, row)) in signatures and all(row[at] for at in floats):
         return row
     return type(row)._make(
         _normal(type(row), found, value) for found, value in zip(columns(type(row)).values(), row, strict=True)
     )
 
 
-@cache
-def _exact(table: type[Row]) -> tuple[set[tuple[type, ...]], tuple[int, ...]]:
+@remembered
+def _exact(table: RowType) -> tuple[set[tuple[type, ...]], tuple[int, ...]]:
     """The type signatures of rows that need no conversion, and where floats are: -0.0 would read back as 0.0."""
     signatures: set[tuple[type, ...]] = {()}
     for found in columns(table).values():
         kinds = (found.type, type(None)) if found.nullable else (found.type,)
         signatures = {(*head, kind) for head in signatures for kind in kinds}
-    return signatures, tuple(found.index for found in columns(table).values() if found.type is float)
+    return signatures, tuple(found.at for found in columns(table).values() if found.type is float)
 
 
-def _normal(table: type[Row], found: Column, value: object) -> object:
+def _normal(table: RowType, found: Column, value: object) -> object:
     if value is None and found.nullable:
         return None
     if not isinstance(value, _ACCEPTED[found.type]):
@@ -146,9 +165,9 @@ def needs_binding(asked: Sequence[Condition]) -> bool:
     return any(condition.operator in {"in", "null"} for condition in asked)
 
 
-def values(where: Mapping[str, Where], keyword: str) -> list[int | str]:
+def values(where: Mapping[str, Where], keyword: str) -> list[Any]:
     """The members of a collection in a `where`; TypeError for an absent one, which would silently match nothing."""
-    members = list(where[keyword])  # type: ignore[arg-type]  # a collection: its condition says "in"
+    members = list(where[keyword])  # type: ignore[arg-type]  # its condition says that it is a collection
     if None in members:
         raise TypeError(f"{keyword!r}: None can't be one of several; ask for it by itself")
     return members

@@ -6,7 +6,7 @@ import os
 import threading
 from contextlib import contextmanager, suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import apsw
 
@@ -26,11 +26,11 @@ from semgraph.store.connecting import copy_to, open_file, open_memory, reader, s
 from semgraph.store.faults import FAULTS, declared, undoes_commit
 from semgraph.store.files import occurrences
 from semgraph.store.salvage import damaged, rescued
-from semgraph.store.schema import TABLES, ScopeRow
-from semgraph.store.shapes import checked_changes, checked_limit, column, one_table
+from semgraph.store.schema import ScopeRow
+from semgraph.store.shapes import RowType, checked_changes, checked_limit, column, definition, one_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from semgraph.store.protocol import R, Value, Where
@@ -141,12 +141,12 @@ class SqliteStore:
             table, tuple(where), tuple(map(type, where.values())), tuple(order), limited=limit is not None
         )
         parameters = statement.parameters(scope, where)
-        rows: Iterable[tuple[object, ...]] = self._fetch(
+        rows: Iterable[tuple[Any, ...]] = self._fetch(
             statement.text, parameters if limit is None else (*parameters, limit)
         )
-        if TABLES[table].digest:
+        if definition(table).digest:
             rows = digests.unsealed(table, rows)
-        return list(map(table._make, rows))  # type: ignore[arg-type]  # the union of row types hides the one at hand
+        return list(map(_maker(table), rows))
 
     def iterate(self, table: type[R], scope: int, *, order: Sequence[str] = (), **where: Where) -> Iterator[R]:
         """The same, a few at a time, inside a transaction that the caller holds and without changing this table."""
@@ -168,7 +168,7 @@ class SqliteStore:
             return
         table = one_table(rows)
         text = statements.inserting(table, replace=replace)
-        payload = map(digests.sealed, rows) if TABLES[table].digest else rows
+        payload = map(digests.sealed, rows) if definition(table).digest else rows
         with self._changing(statements=len(rows)):
             try:
                 self._connection.executemany(text, payload)
@@ -178,7 +178,7 @@ class SqliteStore:
     def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""
         checked_changes(table, changes)
-        if TABLES[table].digest:
+        if definition(table).digest:
             return self._rewrite(table, scope, changes, where)
         statement = statements.updating(table, tuple(changes), tuple(where), tuple(map(type, where.values())))
         with self._changing():
@@ -392,7 +392,7 @@ class SqliteStore:
         except FAULTS as error:
             raise self._fault(error) from None
 
-    def _fetch(self, text: str, parameters: tuple[Value, ...]) -> list[tuple[object, ...]]:
+    def _fetch(self, text: str, parameters: tuple[Value, ...]) -> list[tuple[Any, ...]]:
         self._usable()
         with self._lock:
             if self._immutable:
@@ -417,12 +417,12 @@ class SqliteStore:
             return cursor
 
     def _drained(self, table: type[R], cursor: apsw.Cursor) -> Iterator[R]:
-        sealed = TABLES[table].digest
+        sealed, make = definition(table).digest, _maker(table)
         while rows := self._next_rows(cursor):
             plain = digests.unsealed(table, rows) if sealed else rows
-            yield from map(table._make, plain)  # type: ignore[misc]  # as in `select`
+            yield from map(make, plain)
 
-    def _next_rows(self, cursor: apsw.Cursor) -> list[tuple[object, ...]]:
+    def _next_rows(self, cursor: apsw.Cursor) -> list[tuple[Any, ...]]:
         self._usable()
         with self._lock:
             try:
@@ -435,23 +435,29 @@ class SqliteStore:
         while self._cursors:
             self._cursors.pop().close(force=True)
 
-    def _rewrite(self, table: type[R], scope: int, changes: dict[str, Value], where: dict[str, Where]) -> int:
+    def _rewrite(self, table: RowType, scope: int, changes: dict[str, Value], where: dict[str, Where]) -> int:
         """Change rows that carry a digest: read, checked, and written anew."""
         with self.write():
-            rows = self.select(table, scope, **where)
-            keys = [column(table, name).index for name in TABLES[table].key]
+            rows = self.select(table, scope, order=(), limit=None, **where)
+            keys = [column(table, name).at for name in definition(table).key]
             try:
                 self._connection.executemany(
                     statements.removing(table), (tuple(row[index] for index in keys) for row in rows)
                 )
             except FAULTS as error:
                 raise self._fault(error) from None
-            self.insert([row._replace(**changes) for row in rows])  # type: ignore[arg-type]  # checked above
+            self.insert([row._replace(**changes) for row in rows])
             return len(rows)
 
     def _emptied_log(self) -> bool:
         ((busy, _, _),) = self._fetch("PRAGMA wal_checkpoint(TRUNCATE)", ())
         return not busy
+
+
+def _maker(table: type[R]) -> Callable[[Iterable[Any]], R]:
+    """What makes a row of its values: the union of row types hides the one at hand from the checker."""
+    make: Callable[[Iterable[Any]], R] = cast("RowType", table)._make
+    return make
 
 
 _SCOPES: Final = "SELECT scope, name, last_recorded, entities FROM scope"

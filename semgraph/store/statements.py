@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.store.migrations import index_name
-from semgraph.store.schema import TABLES, Row
-from semgraph.store.shapes import columns, conditions, needs_binding, ordering, values
+from semgraph.store.schema import TABLES
+from semgraph.store.shapes import RowType, columns, conditions, needs_binding, ordering, remembered, values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from semgraph.store.protocol import Value, Where
     from semgraph.store.shapes import Condition
 
-#: Made in `_text`; a collection is one parameter, so that its size makes no new statement.
+#: A collection is one parameter, so that its size makes no new statement.
 _TESTS: Final = {"null": "{} IS NULL", "in": "{} IN (SELECT value FROM json_each(?))"}
 
 
@@ -39,9 +38,9 @@ class Statement(NamedTuple):
         return tuple(bound)
 
 
-@cache
+@remembered
 def selecting(
-    table: type[Row], names: tuple[str, ...], types: tuple[type, ...], order: tuple[str, ...], *, limited: bool
+    table: RowType, names: tuple[str, ...], types: tuple[type, ...], order: tuple[str, ...], *, limited: bool
 ) -> Statement:
     """Rows that meet the conditions, digest last where there is one, sorted."""
     asked = conditions(table, names, types)
@@ -50,50 +49,48 @@ def selecting(
     return _statement(f"SELECT {', '.join(stored(table))} FROM", table, asked, tail)
 
 
-@cache
-def counting(table: type[Row], names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
+@remembered
+def counting(table: RowType, names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
     """The number of rows that meet the conditions."""
     return _statement("SELECT count(*) FROM", table, conditions(table, names, types))
 
 
-@cache
-def deleting(table: type[Row], names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
+@remembered
+def deleting(table: RowType, names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
     """Removes the rows that meet the conditions."""
     return _statement("DELETE FROM", table, conditions(table, names, types))
 
 
-@cache
-def updating(
-    table: type[Row], changed: tuple[str, ...], names: tuple[str, ...], types: tuple[type, ...]
-) -> Statement:
+@remembered
+def updating(table: RowType, changed: tuple[str, ...], names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
     """Changes the named columns, whose values are bound first, where the conditions are met."""
     asked = conditions(table, names, types)
-    source = f"UPDATE {_source(table, asked)} SET {', '.join(f'{name} = ?' for name in changed)}"
-    return Statement(source + _text(asked), _bindings(asked))
+    settings = ", ".join(f"{name} = ?" for name in changed)
+    return Statement(" ".join(("UPDATE", _source(table, asked), "SET", settings)) + _text(asked), _bindings(asked))
 
 
-@cache
-def inserting(table: type[Row], *, replace: bool) -> str:
+@remembered
+def inserting(table: RowType, *, replace: bool) -> str:
     """Adds one row, or takes the place of the one with its key."""
     names = stored(table)
     verb = "INSERT OR REPLACE" if replace else "INSERT"
-    return f"{verb} INTO {TABLES[table].name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608
+    return f"{verb} INTO {TABLES[table].name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
-@cache
-def removing(table: type[Row]) -> str:
+@remembered
+def removing(table: RowType) -> str:
     """Removes the row of one key."""
     definition = TABLES[table]
     return f"DELETE FROM {definition.name} WHERE {' AND '.join(f'{name} = ?' for name in definition.key)}"  # noqa: S608
 
 
-@cache
-def stored(table: type[Row]) -> tuple[str, ...]:
+@remembered
+def stored(table: RowType) -> tuple[str, ...]:
     """The columns as the file has them: those of the row, and its digest."""
     return (*columns(table), "digest") if TABLES[table].digest else tuple(columns(table))
 
 
-def _statement(head: str, table: type[Row], asked: list[Condition], tail: str = "") -> Statement:
+def _statement(head: str, table: RowType, asked: list[Condition], tail: str = "") -> Statement:
     return Statement(f"{head} {_source(table, asked)}{_text(asked)}{tail}", _bindings(asked))
 
 
@@ -109,7 +106,7 @@ def _bindings(asked: list[Condition]) -> tuple[Condition, ...] | None:
     return tuple(asked) if needs_binding(asked) else None
 
 
-def _source(table: type[Row], asked: Sequence[Condition]) -> str:
+def _source(table: RowType, asked: Sequence[Condition]) -> str:
     """The table, and the index to use where one answers more of the conditions than the key does.
 
     Left alone, the planner walks a whole scope in key order rather than sort the two rows that an index finds.

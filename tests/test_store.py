@@ -1,0 +1,175 @@
+"""Every store against the one suite, and SQLite against the reference on random programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from semgraph.errors import ConfigError, StoreError
+from semgraph.store import open_store
+from semgraph.store.memory import MemoryStore
+from semgraph.store.schema import ClaimRow, FactRow
+from store_conformance import Halt, StoreConformance, make
+
+
+class TestMemoryStore(StoreConformance):
+    @pytest.fixture
+    def store(self):
+        with closing(MemoryStore()) as store:
+            yield store
+
+
+class TestSqliteInMemory(StoreConformance):
+    @pytest.fixture
+    def store(self):
+        with closing(open_store(":memory:")) as store:
+            assert store.path is None
+            yield store
+
+
+class TestSqliteFile(StoreConformance):
+    @pytest.fixture
+    def store(self, tmp_path):
+        with closing(open_store(tmp_path / "store.db")) as store:
+            assert store.path == tmp_path / "store.db"
+            yield store
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("postgresql://localhost/x", {}),
+        ("postgres://localhost/x", {}),
+        ("http://example.com/x.db", {}),
+        ("", {}),
+        ("a\0b", {}),
+        (b"bytes.db", {}),
+        (":memory:", {"read_only": True}),
+        (":memory:", {"durability": "off"}),
+    ],
+)
+def test_a_target_that_makes_no_sense_is_a_setting_error(target, options):
+    with pytest.raises(ConfigError):
+        open_store(target, **options)
+
+
+def test_a_relative_path_stays_the_same_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with closing(open_store("here.db")) as store:
+        assert store.path == tmp_path / "here.db"
+        monkeypatch.chdir("/")
+        assert store.create_scope("s").name == "s"
+        assert store.purge()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here.db"]
+
+
+def test_the_schema_alone_needs_no_driver():
+    script = "import sys, semgraph.store, semgraph.store.memory, semgraph.store.schema; sys.exit('apsw' in sys.modules)"
+    root = str(Path(__file__).parents[1])
+    assert subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": root}, check=False).returncode == 0
+
+
+# A small world, so that keys collide and conditions hit.
+_NUMBERS = st.sampled_from([-(2**63), -1, 0, 1, 2, 2**63 - 1])
+_TEXTS = st.sampled_from(["", "a", "b", "é", "a\0", "\U0001f600"])
+_ABSENT = st.one_of(st.none(), _NUMBERS)
+
+
+def _facts(draw):
+    return make(
+        FactRow, scope=draw(st.integers(1, 2)), id=draw(_TEXTS), subject=draw(_NUMBERS), predicate=draw(_TEXTS),
+        object=draw(_TEXTS), valid_from=draw(_NUMBERS),
+    )  # fmt: skip
+
+
+def _claims(draw):
+    return make(
+        ClaimRow, scope=draw(st.integers(1, 2)), id=draw(_TEXTS), subject=draw(_NUMBERS), predicate=draw(_TEXTS),
+        object=draw(_TEXTS), valid_from=draw(_ABSENT), text=draw(st.one_of(st.none(), _TEXTS)),
+    )  # fmt: skip
+
+
+_NUMERIC, _TEXTUAL = ("subject", "valid_from"), ("id", "predicate", "object")
+
+
+@st.composite
+def conditions(draw):
+    where = {}
+    for names, values in ((_NUMERIC, _NUMBERS), (_TEXTUAL, _TEXTS)):
+        for name in draw(st.lists(st.sampled_from(names), max_size=2, unique=True)):
+            suffix = draw(st.sampled_from(["", "", "__lt", "__le", "__gt", "__ge", "in"]))
+            if suffix == "in":
+                where[name] = draw(st.lists(values, max_size=3))
+            else:
+                where[name + suffix] = draw(values)
+    return where
+
+
+@st.composite
+def steps(draw):
+    table, row = draw(st.sampled_from([(FactRow, _facts), (ClaimRow, _claims)]))
+    scope = draw(st.integers(1, 2))
+    kind = draw(st.sampled_from(["insert", "insert", "replace", "update", "delete", "select", "select", "fail"]))
+    if kind in {"insert", "replace"}:
+        return kind, [row(draw) for _ in range(draw(st.integers(0, 4)))]
+    if kind == "fail":
+        return kind, draw(st.lists(steps(), max_size=3)), draw(st.booleans())
+    if kind == "update":
+        changes = draw(st.fixed_dictionaries({}, optional={"object": _TEXTS, "subject": _NUMBERS, "id": _TEXTS}))
+        return kind, table, scope, changes or {"object": "c"}, draw(conditions())
+    columns = ["subject", "valid_from", "id", "-object", "-valid_from"]
+    order = tuple(draw(st.lists(st.sampled_from(columns), max_size=2)))
+    limit = draw(st.one_of(st.none(), st.integers(0, 3)))
+    return kind, table, scope, draw(conditions()), order, limit
+
+
+def _run(store, step):
+    """What the step gives, with an error as its type."""
+    try:
+        return _outcome(store, step)
+    except StoreError as error:
+        return type(error)
+
+
+def _outcome(store, step):
+    match step:
+        case "insert", rows:
+            return store.insert(rows)
+        case "replace", rows:
+            return store.insert(rows, replace=True)
+        case "update", table, scope, changes, where:
+            return store.update(table, scope, changes, **where)
+        case "delete", table, scope, where, _, _:
+            return store.delete(table, scope, **where)
+        case "select", table, scope, where, order, limit:
+            return store.select(table, scope, order=order, limit=limit, **where), store.count(table, scope, **where)
+        case "fail", inner, halts:
+            results = []
+            try:
+                with store.write():
+                    results = [_run(store, step) for step in inner]
+                    if halts:
+                        raise Halt
+            except Halt:
+                results.append("halted")
+            return results
+    raise AssertionError(step)
+
+
+@settings(max_examples=60)
+@given(st.lists(steps(), min_size=1, max_size=12))
+def test_sqlite_does_what_the_reference_does(program):
+    with closing(open_store(":memory:")) as store, closing(MemoryStore()) as reference:
+        for step in program:
+            assert _run(store, step) == _run(reference, step)
+        for table in (FactRow, ClaimRow):
+            for scope in (1, 2):
+                assert store.select(table, scope) == reference.select(table, scope)
+        assert store.check() == []
