@@ -421,7 +421,7 @@ class Belief:
                 held = self.supported.get(premise, [])
                 spans = [(max(a, c), min(b, d)) for a, b in spans for c, d in held if max(a, c) < min(b, d)]
             allowed += spans
-        return [part for piece in pieces for a, b in _union(allowed) for part in _inside(piece, a, b)]
+        return [part for piece in pieces for a, b in _union(allowed) for part in _inside(piece, a, b, "premise")]
 
     # -- edges
 
@@ -614,21 +614,21 @@ def _stated_interval(row: ClaimRow) -> tuple[int, int]:
 
 
 def _without(s: Statement, start: int, end: int) -> list[Statement]:
-    return _inside(s, NEG_INF, start) + _inside(s, end, POS_INF)
+    return _inside(s, NEG_INF, start, "resumed") + _inside(s, end, POS_INF, "resumed")
 
 
 def _before(s: Statement, start: int, end: int) -> list[Statement]:
     """The statement up to where an interval begins, if the two overlap; else all of it."""
-    return _inside(s, NEG_INF, start) if s.start < start < s.end and end > s.start else [s]
+    return _inside(s, NEG_INF, start, "resumed") if s.start < start < s.end and end > s.start else [s]
 
 
-def _inside(s: Statement, start: int, end: int) -> list[Statement]:
-    """The part of a statement within an interval; a bound that is not its own is exact and stated."""
+def _inside(s: Statement, start: int, end: int, basis: str) -> list[Statement]:
+    """The part of a statement within an interval; a bound that is not its own is exact."""
     begin, stop = max(s.start, start), min(s.end, end)
     if begin >= stop:
         return []
     if begin > s.start:
-        s = replace(s, start=begin, start_bound=exact(begin), basis="unknown" if s.basis == "unknown" else "stated")
+        s = replace(s, start=begin, start_bound=exact(begin), basis="unknown" if s.basis == "unknown" else basis)
     if stop < s.end:
         s = replace(s, end=stop, end_bound=exact(stop), end_kind="stated")
     return [s]
@@ -648,7 +648,7 @@ def _intersect(g: Segment, m: Segment) -> Segment:
     """The part of an edge that both of its fluents give; each bound comes from the one that sets it."""
     start, end = max(g.start, m.start), min(g.end, m.end)
     first, last = (m if m.start > g.start else g), (m if m.end < g.end else g)
-    spans = [Span(s.statement, max(s.since, start), min(s.until, end), s.absorbed) for s in g.spans]
+    spans = _common_spans(g, m, start, end)
     return Segment(
         g.value,
         start,
@@ -660,10 +660,25 @@ def _intersect(g: Segment, m: Segment) -> Segment:
         last.ended_by,
         first.opened,
         last.closed,
-        [s for s in spans if s.since < s.until],
+        spans,
         first.assumed,
         g.planned or m.planned,
     )
+
+
+def _common_spans(g: Segment, m: Segment, start: int, end: int) -> list[Span]:
+    """What supports an edge from both of its ends, or from either where nothing does from both."""
+    mine, theirs = (
+        {s.statement.claim: s for s in spans if max(s.since, start) < min(s.until, end)} for spans in (g.spans, m.spans)
+    )
+    names = mine.keys() & theirs.keys() or mine.keys() | theirs.keys()
+    found = []
+    for name in sorted(names):
+        sides = [side[name] for side in (mine, theirs) if name in side]
+        since, until = max(start, *(s.since for s in sides)), min(end, *(s.until for s in sides))
+        if since < until:
+            found.append(Span(sides[0].statement, since, until, sides[0].absorbed))
+    return found or [s for side in (mine, theirs) for s in side.values()]
 
 
 def _unknown_starts(statements: list[Statement]) -> list[Segment]:

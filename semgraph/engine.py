@@ -534,7 +534,7 @@ class KnowledgeGraph(GraphView):
     def _summed(self, writer: Writer, written: Any, outcome: Outcome) -> Receipt:
         """One receipt for the several claims of a correction or a settlement."""
         parts = [writer.receipt(written, i) for i in range(len(written.admitted))]
-        if not written.changes:
+        if not any(one.fresh for one in written.admitted):
             outcome = Outcome.IDEMPOTENT
         closed = {fact.id: fact for part in parts for fact in part.closed}
         conflict = next((part.conflict for part in parts if part.conflict is not None), None)

@@ -39,7 +39,8 @@ class Body(NamedTuple):
 def encode(draft: Draft, scope: int, recorded_at: int) -> FactRow:
     """The row of a fact, believed from `recorded_at` on."""
     g = draft.segment
-    body: dict[str, Any] = {"b": g.basis, "c": [row.id for row in draft.claims], "f": draft.base}
+    basis = "resumed" if g.basis == "premise" else g.basis
+    body: dict[str, Any] = {"b": basis, "c": [row.id for row in draft.claims], "f": draft.base}
     if g.basis != "unknown" and g.start_bound.stored:
         body["s"] = g.start_bound.stored
     if g.end_bound is not None and g.end_bound.stored:

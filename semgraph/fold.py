@@ -13,10 +13,10 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from semgraph.temporal import NEG_INF, POS_INF, Bound, certainly_later, exact
+from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 __all__ = ["Clash", "Policy", "Segment", "Span", "Statement", "Value", "clashes", "fold", "possible_from"]
 
@@ -36,7 +36,7 @@ class Statement:
     value: Value
     start: int
     start_bound: Bound
-    basis: str  # stated | observed | always | resumed | unknown
+    basis: str  # stated | observed | always | resumed | premise (starts with what it rests on) | unknown
     end: int
     end_bound: Bound | None
     end_kind: str  # open | stated | soft | ttl
@@ -111,6 +111,7 @@ class Segment:
 
 @dataclass(slots=True, eq=False)
 class _Holder:
+    key: Hashable
     value: Value
     start: int
     start_bound: Bound
@@ -167,10 +168,15 @@ class _Sweep:
         self.policy = policy
         self.trace = trace
         self.additive = {s.value for s in statements if s.also and not s.value.negative}
-        self.holders: dict[Value, _Holder] = {}
+        self.holders: dict[Hashable, _Holder] = {}
         self.segments: list[Segment] = []
         self.events: list[tuple[int, int, int, str, str, int, Statement]] = []
         self.tie = count()
+        self.dropped: set[Statement] = set()
+
+    def key(self, s: Statement) -> Hashable:
+        """What has one holder: a value; of events each occurrence, which no other one joins."""
+        return (s.value, s.start, s.end) if self.policy.event and not s.value.negative else s.value
 
     # -- events
 
@@ -193,14 +199,14 @@ class _Sweep:
             if phase == _END:
                 self.stop(s, time)
             elif phase == _AFFIRM:
-                holder = self.holders.get(s.value)
+                holder = self.holders.get(self.key(s))
                 if holder and s in holder.supports and not holder.suspended_by:
                     self.settle(s, time)
             else:
                 self.begin(s, time)
 
     def begin(self, d: Statement, t: int) -> None:
-        holder = self.holders.get(d.value)
+        holder = self.holders.get(self.key(d))
         if holder is not None:
             self.join(d, holder, t)
             return
@@ -221,12 +227,12 @@ class _Sweep:
             elif row == 13:
                 self.suspend(w, d, t)
         opened = next((f"{row:g} {ground}".strip() for _, row, ground in rows if row in (12, 13, 6, 9)), "new")
-        self.holders[d.value] = _Holder(d.value, t, _start_bound(d, t), d.basis, opened, {d: t})
+        self.holders[self.key(d)] = _Holder(self.key(d), d.value, t, _start_bound(d, t), d.basis, opened, {d: t})
 
     def join(self, d: Statement, holder: _Holder, t: int) -> None:
         """Row 4; a suspended value stated again first meets whatever suspends it."""
         if holder.suspended_by:
-            suspenders = [self.holders[v] for v in dict.fromkeys(s.value for s in holder.suspended_by)]
+            suspenders = [self.holders[k] for k in dict.fromkeys(map(self.key, holder.suspended_by))]
             rows = [(w, *self.row(d, w, t)) for w in suspenders]
             self.note(d, rows)
             dropping = [w for w, row, _ in rows if row == DROPPED]
@@ -234,7 +240,7 @@ class _Sweep:
                 self.hold(d, dropping, t)
                 return
             for w, row, ground in rows:
-                if row in (12, 13) and w.value in self.holders:
+                if row in (12, 13) and w.key in self.holders:
                     self.close(w, t, _ended(d, "superseded"), d, f"{row:g} {ground}".strip())
             self.resume(holder, t)
             holder.start_bound, holder.basis = _start_bound(d, t), d.basis
@@ -247,7 +253,7 @@ class _Sweep:
     def settle(self, c: Statement, t: int) -> None:
         """Row A: a statement of a value that already holds, against every exclusive rival."""
         for w in list(self.holders.values()):
-            if w.value == c.value or self.holders.get(w.value) is not w:
+            if w.value == c.value or self.holders.get(w.key) is not w:
                 continue
             row = self.early_row(c, w, t)
             if row in (8.5, 9):
@@ -261,16 +267,17 @@ class _Sweep:
 
     def stop(self, c: Statement, t: int) -> None:
         """Row E: the end of a statement, which may take earlier supports of its value along."""
-        for w in self.holders.values():
+        if c in self.dropped:
+            return
+        for w in list(self.holders.values()):
             if c in w.absorbed:
                 self.unsupport(w, c, t)
                 if not w.supports:
                     self.close(w, t, c.end_kind, c, "E")
-                return
-        holder = self.holders.get(c.value)
-        if holder is None or (c.basis != "unknown" and c not in holder.supports):
+        holder = self.holders.get(self.key(c))
+        if holder is None:
             return
-        if c.end_kind == "stated":
+        if c.bounded:
             for x in list(holder.supports):
                 if x is not c and x.rank <= c.rank and (x.evidence <= t or c.said > x.said):
                     self.unsupport(holder, x, t)
@@ -280,6 +287,7 @@ class _Sweep:
 
     def hold(self, d: Statement, dropping: Sequence[_Holder], t: int) -> None:
         """Row 10: start again when the changes that outdate the statement have ended, or never."""
+        self.dropped.add(d)
         changes = [k for w in dropping for k in w.supports if _outdates(k, d, t)]
         again = max(k.end if k.end_kind in ("stated", "ttl") else POS_INF for k in changes)
         if again < d.end:
@@ -313,7 +321,8 @@ class _Sweep:
                 return finer
         if not self.exclusive(d, w, opposed=opposed):
             return 8
-        if not v.negative and d.rank >= w.rank and d.said >= w.last_said and w.every("explicit_end"):
+        answers = not v.negative and d.rank >= w.rank and d.said >= w.last_said and d.start >= w.start
+        if answers and w.every("explicit_end"):
             return 8.5  # row 8a
         if d.rank >= w.rank and all(s.end_kind == "soft" for s in w.supports):
             return 9
@@ -366,7 +375,7 @@ class _Sweep:
             return ""
         if any(s.end_kind == "stated" and s.end > t for s in w.supports):
             return ""
-        if newer and d.basis == "stated" and certainly_later(d.start_bound, w.start_bound):
+        if newer and d.basis == "stated" and _certainly_later(d, w):
             return "g2"
         return "g5" if d.bounded else ""
 
@@ -382,7 +391,7 @@ class _Sweep:
         suspended = [w for w in self.holders.values() if s in w.suspended_by]
         if not suspended:
             return
-        holder = self.holders.get(s.value)
+        holder = self.holders.get(self.key(s))
         others = {x for x in holder.supports if x.bounded and x is not s} if holder else set()
         for w in suspended:
             w.suspended_by.discard(s)
@@ -407,7 +416,7 @@ class _Sweep:
             if reason == "stated":
                 bound = _most_precise_end(w, by, t)
             self.emit(w, t, reason, (by.claim,), rule, bound or exact(t))
-        del self.holders[w.value]
+        del self.holders[w.key]
         for s in w.supports:
             self.release(s, t)
 
@@ -436,6 +445,12 @@ class _Sweep:
             g.assumed = g.basis == "resumed" and all(s.said <= g.start for s in g.claims())
         segments.sort(key=lambda g: (g.start, g.end, g.value))
         return segments
+
+
+def _certainly_later(d: Statement, w: _Holder) -> bool:
+    """Whether a stated start lies after all of the holder's; one that was only seen then lies before its instant."""
+    latest = w.start if w.basis in ("observed", "resumed", "premise") else w.start_bound.before
+    return d.start_bound.earliest >= latest
 
 
 def _phase(s: Statement) -> int:
@@ -563,6 +578,6 @@ def certain_window(g: Segment) -> tuple[int, int]:
         return g.end, g.start
     start = g.start_bound.before if g.basis == "stated" and g.start_bound.before - g.start > 1 else g.start
     end = g.end
-    if g.end_reason == "stated" and g.end_bound is not None:
+    if g.end_reason in ("stated", "ended") and g.end_bound is not None:
         end = min(end, g.end_bound.earliest)
     return start, end

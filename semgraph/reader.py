@@ -134,13 +134,10 @@ class Reader:
             int(r.row.object[1:]) for r in readings if r.row.object.startswith("e")
         }
         self.directory.prefetch_labels(entities | {row.subject for row in claims.values()})
-        rivals = {rival for r in readings for rival, *_ in r.body.rivals}
-        rows = self.by_id(rivals)
-        return [self._fact(r, claims, rows, instant) for r in readings]
+        self.by_id(rival for r in readings for rival, *_ in r.body.rivals)
+        return [self._fact(r, claims, instant) for r in readings]
 
-    def _fact(
-        self, r: Reading, claims: dict[str, ClaimRow], rivals: dict[str, FactRow], instant: int | None
-    ) -> Fact:
+    def _fact(self, r: Reading, claims: dict[str, ClaimRow], instant: int | None) -> Fact:
         row, body = r.row, r.body
         supporting = [claims[c] for c in body.claims if c in claims]
         first = supporting[0] if supporting else None
@@ -164,7 +161,7 @@ class Reader:
             planned=body.planned,
             negative=bool(row.negative) != r.flipped,
             status=self.status(row, body, now if instant is None else instant, disputed=bool(disputes)),
-            confidence=body.base if instant is None else self._effective(row, body, disputes, rivals),
+            confidence=body.base if instant is None or not disputes else self._effective(row, body, instant),
             sources=tuple(dict.fromkeys(c.source for c in supporting)),
             claims=[self.claim(c) for c in supporting],
             text=next((c.text for c in reversed(supporting) if c.text), None),
@@ -191,17 +188,28 @@ class Reader:
             return start < end
         return body.basis != "unknown" and row.valid_from <= instant < row.valid_to and start <= instant < end
 
-    def _effective(
-        self, row: FactRow, body: factrow.Body, disputes: Sequence[tuple[str, int, int, bool]], rivals: dict[str, FactRow]
-    ) -> float:
+    def _effective(self, row: FactRow, body: factrow.Body, instant: int) -> float:
+        """The base, lowered once by each other member of the conflict sets at the instant."""
         confidence = body.base
         flagged_only = not self.snapshot.predicate(row.predicate).registered
-        for rival in dict.fromkeys(fact for fact, *_ in disputes):
-            other = rivals.get(rival)
-            if other is None or (flagged_only and other.negative == row.negative):
-                continue
-            confidence *= 1 - 0.3 * factrow.decode(other).base
+        for other in self._members(row, body, instant):
+            if not (flagged_only and other.negative == row.negative):
+                confidence *= 1 - 0.3 * factrow.decode(other).base
         return round(confidence, 12)
+
+    def _members(self, row: FactRow, body: factrow.Body, instant: int) -> list[FactRow]:
+        """Every fact that is connected with this one by conflicts at the instant, in the same fluent."""
+        found: dict[str, FactRow] = {}
+        for mirrored in (False, True):
+            reached, waiting = {row.id}, [(row, body)]
+            while waiting:
+                _, current = waiting.pop()
+                near = [v[0] for v in current.rivals if v[1] <= instant < v[2] and v[3] == mirrored]
+                for key, other in self.by_id(k for k in near if k not in reached).items():
+                    reached.add(key)
+                    found[key] = other
+                    waiting.append((other, factrow.decode(other)))
+        return [found[key] for key in sorted(found)]
 
     def _because(self, claim: str) -> list[tuple[str, ...]]:
         return [tuple(group) for group in self.snapshot.justifications(claim) or ()]

@@ -35,20 +35,29 @@ def correction(reader: Reader, row: FactRow, said: Said) -> list[Said]:
         kind="correct",
         valid_from=ALWAYS if row.valid_from == NEG_INF else body.start,
         valid_to=None if row.valid_to == POS_INF else exact(row.valid_to),
-        said_at=None,
+        said_at=said.said_at,
         source=said.source,
         source_ref=said.source_ref,
         confidence=None,
         qualifiers=claims[body.claims[0]].qualifiers,
         text=None,
     )
-    return [mask, *(_reissued(claims[c], row, body, said) for c in body.claims if c in claims)]
+    ends = [c for c in reader.ledger.fetch(body.ended_by).values() if _ends_value(reader, c, row, body)]
+    return [mask, *(_reissued(claims[c], row, body, said) for c in body.claims if c in claims), *(
+        _reissued(end, row, body, said) for end in ends
+    )]
+
+
+def _ends_value(reader: Reader, claim: ClaimRow, row: FactRow, body: factrow.Body) -> bool:
+    """Whether a claim that ended the segment spoke of its value, and so must end the corrected one too."""
+    same = claim.id not in body.claims and reader.snapshot.resolved(claim.object) == row.object
+    return same and (claim.kind in ("end", "deny") or bool(claim.negative) == bool(row.negative))
 
 
 def _reissued(claim: ClaimRow, row: FactRow, body: factrow.Body, said: Said) -> Said:
     start = None if claim.valid_from is None else Bound.from_stored(claim.valid_from, claim.valid_from_text)
     begins = claim.said_at if start is None else start.instant
-    if begins < row.valid_from and (start is None or start.precision != "unknown"):
+    if begins < row.valid_from and (start is None or start.precision != "unknown") and claim.id in body.claims:
         start = body.start
     return Said(
         said.subject,

@@ -233,8 +233,7 @@ class Writer:
         if row.kind == "end":
             if not rows and (10 in met or Belief(self.ledger.at()).suppressed(row)):
                 return Outcome.SUPPRESSED, False
-            clashing = any(a.rivals for _, a in rows)
-            return (Outcome.CONFLICT if clashing else Outcome.ENDED), False
+            return (Outcome.CONFLICT if met & {11, 14} else Outcome.ENDED), False
         if not rows:
             absorbed = any(a is not None and row.id in a.absorbed for _, _, a in written.facts)
             return (Outcome.DUPLICATE if absorbed else Outcome.SUPPRESSED), False

@@ -103,7 +103,7 @@ def ordering(table: RowType, order: Sequence[str]) -> list[tuple[Column, bool]]:
     """The columns to sort by and whether downwards; the rest of the key comes last, so that no tie is left."""
     wanted = [(column(table, name.removeprefix("-")), name.startswith("-")) for name in order]
     named = {found.name for found, _ in wanted}
-    return wanted + [(column(table, name), False) for name in TABLES[table].key if name not in named]
+    return wanted + [(column(table, name), False) for name in definition(table).key if name not in named]
 
 
 def checked_changes(table: RowType, changes: Mapping[str, Value]) -> None:

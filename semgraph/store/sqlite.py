@@ -349,6 +349,8 @@ class SqliteStore:
         try:
             self._connection.execute("COMMIT")
         except FAULTS as error:
+            if not self._writing:
+                return self._roll_back()  # a damaged page met on the way is told again here; it was told then
             code = self._connection.system_errno
             if undoes_commit(error, code):
                 raise declared(error, code) from None

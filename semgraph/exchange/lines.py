@@ -1,0 +1,163 @@
+"""Files as lines: read within bounds and out of gzip, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import zlib
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, cast
+
+from semgraph.errors import ImportRejected, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Place = str | os.PathLike[str] | IO[bytes]
+
+MAX_LINE: Final = 1 << 20  # bytes, its end included
+#: Up to here a compressed file may expand however small it is; above, by no more than so many times.
+FREE_EXPANSION: Final = 64 << 20
+MAX_RATIO: Final = 200
+_GZIP: Final = b"\x1f\x8b"
+_IN_MEMORY: Final = 16 << 20  # of a stream, before it goes to a temporary file
+
+
+@contextmanager
+def reading(place: Place) -> Iterator[Iterator[tuple[int, bytes]]]:
+    """The lines of a file or stream with their numbers from 1, unpacked if they are gzip; ImportRejected on the way.
+
+    A stream is read to its end first, so that a slow one holds no lock of the store.
+    """
+    with ExitStack() as stack:
+        file, size = _opened(place, stack)
+        if _begins_with(file, _GZIP):
+            yield _numbered(stack.enter_context(gzip.GzipFile(fileobj=file)), max(FREE_EXPANSION, MAX_RATIO * size))
+        else:
+            yield _numbered(file, None)
+
+
+def _opened(place: Place, stack: ExitStack) -> tuple[IO[bytes], int]:
+    """A file that can be read from its start, and how long it is."""
+    if not isinstance(place, (str, os.PathLike)):
+        return _spooled(place, stack)
+    shown = os.fsdecode(place)
+    try:
+        file = stack.enter_context(Path(place).open("rb"))
+        found = os.fstat(file.fileno())
+    except (OSError, ValueError) as error:  # a path with a NUL
+        raise _unreadable(shown, error) from None
+    if not stat.S_ISREG(found.st_mode):
+        return _spooled(file, stack)
+    return file, found.st_size
+
+
+def _spooled(stream: IO[bytes], stack: ExitStack) -> tuple[IO[bytes], int]:
+    import shutil
+    import tempfile
+
+    spool = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+    try:
+        shutil.copyfileobj(stream, spool)
+    except OSError as error:
+        raise _unreadable("the stream", error) from None
+    size = spool.tell()
+    spool.seek(0)
+    return cast("IO[bytes]", spool), size
+
+
+def _begins_with(file: IO[bytes], mark: bytes) -> bool:
+    head = file.read(len(mark))
+    file.seek(0)
+    return head == mark
+
+
+def _numbered(file: Any, budget: int | None) -> Iterator[tuple[int, bytes]]:
+    number = taken = 0
+    while True:
+        number += 1
+        try:
+            line = file.readline(MAX_LINE + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ImportRejected("bad_gzip", f"the compressed file is damaged near line {number}: {error}") from None
+        except OSError as error:
+            raise _unreadable("the file", error) from None
+        if not line:
+            return
+        if len(line) > MAX_LINE:
+            raise ImportRejected("oversize", f"line {number} is longer than {MAX_LINE:,} bytes; no claim is")
+        taken += len(line)
+        if budget is not None and taken > budget:
+            raise ImportRejected("oversize", f"the compressed file expands to more than {budget:,} bytes; unpack it first")
+        yield number, line
+
+
+def _unreadable(shown: str, error: Exception) -> ImportRejected:
+    reason = getattr(error, "strerror", None) or str(error)
+    return ImportRejected("unreadable", f"can't read {shown!r}: {reason}; check the path and its permissions")
+
+
+@contextmanager
+def writing(place: Place) -> Iterator[IO[bytes]]:
+    """A file to write to: packed if its name ends with .gz, and in its place only when it is whole and on disk."""
+    if not isinstance(place, (str, os.PathLike)):
+        yield place
+        place.flush()
+        return
+    from semgraph.store.faults import from_system
+
+    path = _target(Path(place))
+    draft = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
+    try:
+        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield from _packed(file, packed=path.name.lower().endswith(".gz"))
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+            _sync_folder(path.parent)
+        finally:
+            with suppress(OSError):
+                draft.unlink()
+    except OSError as error:
+        raise from_system(error, path, "write") from None
+
+
+def _packed(file: IO[bytes], *, packed: bool) -> Iterator[IO[bytes]]:
+    if not packed:
+        yield file
+        return
+    # Neither name nor time inside: the same rows are the same bytes.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as pack:
+        yield cast("IO[bytes]", pack)
+
+
+def _target(path: Path) -> Path:
+    """The file that is written, links followed; InputError for what must not be replaced."""
+    try:
+        path = path.resolve()
+        found = path.stat()
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise InputError(f"can't write {str(path)!r}: its folder does not exist; make the folder first") from None
+        return path
+    except (OSError, ValueError, RuntimeError) as error:  # no permission, a NUL, links in a circle
+        raise InputError(f"can't write {str(path)!r}: {error}; choose another path") from None
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        raise InputError(f"{str(path)!r} is {what}; name a file")
+    return path
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name on disk too, where a folder can be opened for that."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

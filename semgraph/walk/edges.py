@@ -1,0 +1,171 @@
+"""The edges of one view, read from the store a frontier at a time: positive facts between two different entities.
+
+Events, literals, negative facts and loops are no edges. A symmetric fact can be walked both ways in every direction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from semgraph.errors import InputError
+from semgraph.walk.cut import checked_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from semgraph.reader import Reader, Reading
+    from semgraph.store.schema import FactRow
+    from semgraph.walk.cut import Cut
+
+__all__ = ["Direction", "Edge", "Edges", "entity_refs", "opposite_direction"]
+
+Direction = Literal["out", "in", "any"]
+
+_BACK: dict[str, Direction] = {"out": "in", "in": "out", "any": "any"}
+_CHUNK = 500  # entities asked for at a time
+_MILLION = 1_000_000
+
+
+class Edge(NamedTuple):
+    """A step from one entity to another, and the fact that makes it."""
+
+    near: int
+    far: int
+    reading: Reading
+
+    @property
+    def start(self) -> int:
+        """When the fact begins."""
+        return self.reading.row.valid_from
+
+    @property
+    def end(self) -> int:
+        """When it ends."""
+        return self.reading.row.valid_to
+
+
+def opposite_direction(direction: Direction) -> Direction:
+    """The direction in which the same edges are walked the other way."""
+    return _BACK[direction]
+
+
+def entity_refs(numbers: Iterable[int]) -> list[str]:
+    """Entities as objects refer to them."""
+    return [f"e{number}" for number in numbers]
+
+
+class Edges:
+    """Reads the edges at given entities, up to a number of rows; `.truncated` says that there were more."""
+
+    def __init__(
+        self, reader: Reader, cut: Cut, direction: Direction, predicates: Collection[str] | None, budget: int
+    ) -> None:
+        checked_choice("direction", direction, get_args(Direction))
+        self.reader = reader
+        self.cut = cut
+        self.direction = direction
+        self.left = budget
+        self.truncated = False
+        registry = reader.snapshot.registry
+        self._wanted = None if predicates is None else _canonical(reader, predicates)
+        names = registry if self._wanted is None else self._wanted
+        self._symmetric = sorted({name for name in names if reader.snapshot.predicate(name).symmetric})
+
+    def leaving(self, nodes: Sequence[int], direction: Direction | None = None) -> list[Edge]:
+        """The edges that lead away from the entities, each (fact, from, to) once, in the order of the store."""
+        direction = direction or self.direction
+        found: dict[tuple[str, int], Edge] = {}
+        for at in range(0, len(nodes), _CHUNK):
+            chunk = nodes[at : at + _CHUNK]
+            for turned in (False, True):
+                for row in self._rows(chunk, direction, turned=turned):
+                    edge = self._edge(row, turned=turned)
+                    if edge is not None:
+                        found.setdefault((row.id, edge.near), edge)
+        return list(found.values())
+
+    def entering(self, nodes: Sequence[int]) -> list[Edge]:
+        """The edges that lead to the entities, in the direction of the walk."""
+        back = self.leaving(nodes, opposite_direction(self.direction))
+        return [self._as_walked(edge) for edge in back]
+
+    def degree(self, nodes: Sequence[int], *, entering: bool) -> int:
+        """About how many rows the edges at the entities take to read."""
+        direction = opposite_direction(self.direction) if entering else self.direction
+        store, scope = self.reader.ledger.store, self.reader.ledger.scope
+        counted = 0
+        for at in range(0, len(nodes), _CHUNK):
+            for turned in (False, True):
+                where = self._where(nodes[at : at + _CHUNK], direction, turned=turned)
+                if where is not None:
+                    counted += store.count(self._table, scope, **where)
+        return counted
+
+    def confidences(self, edges: Iterable[Edge]) -> dict[tuple[str, int], int]:
+        """The confidence of each edge's fact in millionths, by fact and start: whole, so that products are exact."""
+        found: dict[tuple[str, int], int] = {}
+        disputed: dict[tuple[str, int], Reading] = {}
+        instant = self.cut.instant
+        for edge in edges:
+            row, body = edge.reading.row, edge.reading.body
+            key = (row.id, row.valid_from)
+            if instant is not None and any(since <= instant < until for _, since, until, _ in body.rivals):
+                disputed[key] = edge.reading
+            else:
+                found[key] = round(body.base * _MILLION)
+        facts = self.reader.facts(list(disputed.values()), instant)
+        found.update((key, round(fact.confidence * _MILLION)) for key, fact in zip(disputed, facts, strict=True))
+        return found
+
+    @property
+    def _table(self) -> type[FactRow]:
+        from semgraph.store.schema import FactRow
+
+        return FactRow
+
+    def _rows(self, nodes: Sequence[int], direction: Direction, *, turned: bool) -> list[FactRow]:
+        where = self._where(nodes, direction, turned=turned)
+        if where is None:
+            return []
+        rows = self.reader.rows(limit=self.left + 1, **where)
+        if len(rows) > self.left:
+            self.truncated = True
+            rows = rows[: self.left]
+        self.left -= len(rows)
+        return rows
+
+    def _where(self, nodes: Sequence[int], direction: Direction, *, turned: bool) -> dict[str, Any] | None:
+        """What rows to ask for to step from their subject (turned: their object); None for none at all."""
+        names = self._wanted
+        if direction == ("out" if turned else "in"):
+            names = self._symmetric
+        if names is not None and not names:
+            return None
+        where = {"object": entity_refs(nodes)} if turned else {"subject": list(nodes)}
+        where |= {} if turned else {"object__ge": "e", "object__lt": "f"}
+        return where | ({} if names is None else {"predicate": names}) | {"negative": 0} | self.cut.conditions()
+
+    def _edge(self, row: FactRow, *, turned: bool) -> Edge | None:
+        entry = self.reader.snapshot.predicate(row.predicate)
+        if entry.event or not row.object.startswith("e") or row.object == f"e{row.subject}":
+            return None
+        # Only what reads the same from both ends is shown turned round; other facts keep their own direction.
+        reading = self.reader.reading(row, row.predicate, turned=turned and entry.symmetric)[0]
+        if not self.cut.holds(row, reading.body):
+            return None
+        ends = row.subject, int(row.object[1:])
+        return Edge(*(ends[::-1] if turned else ends), reading)
+
+    def _as_walked(self, edge: Edge) -> Edge:
+        reading = edge.reading
+        if self.reader.snapshot.predicate(reading.row.predicate).symmetric:
+            reading = reading._replace(turned=not reading.turned)
+        return Edge(edge.far, edge.near, reading)
+
+
+def _canonical(reader: Reader, predicates: Collection[str]) -> list[str]:
+    """The stored predicates behind the names; an opposite reads only what is negative, which is no edge."""
+    if isinstance(predicates, str):
+        raise InputError(f"predicates is a list of names, not {predicates!r}; write [{predicates!r}]")
+    resolved = [reader.snapshot.registry.resolve(name) for name in predicates]
+    return sorted({found.predicate.name for found in resolved if not found.flipped})
