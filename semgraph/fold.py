@@ -442,7 +442,7 @@ class _Sweep:
             latest[s.value] = max(latest.get(s.value, NEG_INF), s.said)
         for g in segments:
             g.planned = g.basis == "stated" and latest[g.value] < g.start
-            g.assumed = g.basis == "resumed" and all(s.said <= g.start for s in g.claims())
+            g.assumed = g.basis == "resumed" and all(s.said < g.start for s in g.claims())
         segments.sort(key=lambda g: (g.start, g.end, g.value))
         return segments
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from store_conformance import Halt, StoreConformance, make
 
 from semgraph.errors import ConfigError, StoreError
 from semgraph.store import open_store
 from semgraph.store.memory import MemoryStore
 from semgraph.store.schema import ClaimRow, FactRow
-from store_conformance import Halt, StoreConformance, make
 
 
 class TestMemoryStore(StoreConformance):
@@ -50,6 +50,7 @@ class TestSqliteFile(StoreConformance):
         ("http://example.com/x.db", {}),
         ("", {}),
         ("a\0b", {}),
+        ("a\udcffb", {}),
         (b"bytes.db", {}),
         (":memory:", {"read_only": True}),
         (":memory:", {"durability": "off"}),
@@ -73,7 +74,10 @@ def test_a_relative_path_stays_the_same_file(tmp_path, monkeypatch):
 def test_the_schema_alone_needs_no_driver():
     script = "import sys, semgraph.store, semgraph.store.memory, semgraph.store.schema; sys.exit('apsw' in sys.modules)"
     root = str(Path(__file__).parents[1])
-    assert subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": root}, check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": root}, check=False).returncode
+        == 0
+    )
 
 
 # A small world, so that keys collide and conditions hit.
@@ -156,7 +160,7 @@ def _outcome(store, step):
                 with store.write():
                     results = [_run(store, step) for step in inner]
                     if halts:
-                        raise Halt
+                        raise Halt  # noqa: TRY301  # leaves the block
             except Halt:
                 results.append("halted")
             return results

@@ -64,7 +64,7 @@ class Checker:
             raise ValueError("it was recorded after the clock of the export")
         for value in row:
             if isinstance(value, str):
-                check_text(value)
+                names.check_characters(value, "value")
         _CHECKS[type(row)](self, row)
 
     def finish(self) -> None:
@@ -112,6 +112,8 @@ class Checker:
     def _claim(self, row: ClaimRow) -> None:
         self._known(row.subject)
         names.entity_key(row.subject_text)
+        for text in (row.object_text, row.text, row.source_ref):
+            check_text(text or "")
         flags = (row.negative, row.opposed, row.told)
         if not _CLAIM_ID.fullmatch(row.id) or row.kind not in _KINDS or any(flag not in {0, 1} for flag in flags):
             raise ValueError("it is no claim")
@@ -165,9 +167,11 @@ class Checker:
     def _follow(self, row: RedirectRow) -> None:
         """A circle of merges would never end; it is closed by the merge in it that began last."""
         node: int | None = row.dst
+        seen = {row.src}
         while node is not None:
-            if node == row.src:
+            if node in seen:
                 raise ValueError("its merges lead in a circle")
+            seen.add(node)
             active = [r.dst for r in self._redirects.get(node, ()) if r.recorded_at <= row.recorded_at < r.ended_at]
             if len(active) > 1:
                 raise ValueError("an entity is merged into two at once")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     Place = str | os.PathLike[str] | IO[bytes]
 
 MAX_LINE: Final = 1 << 20  # bytes, its end included
+#: Of a row of an export: a claim may carry many qualifiers, and what was written must be readable.
+MAX_ROW: Final = 64 << 20
 #: Up to here a compressed file may expand however small it is; above, by no more than so many times.
 FREE_EXPANSION: Final = 64 << 20
 MAX_RATIO: Final = 200
@@ -25,8 +27,42 @@ _GZIP: Final = b"\x1f\x8b"
 _IN_MEMORY: Final = 16 << 20  # of a stream, before it goes to a temporary file
 
 
+class Lines:
+    """The lines of a file with their numbers from 1; `longest` is the most bytes that the next one may have."""
+
+    def __init__(self, file: Any, budget: int | None) -> None:
+        self.longest = MAX_LINE
+        self._file = file
+        self._left = budget
+        self._number = 0
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        return self
+
+    def __next__(self) -> tuple[int, bytes]:
+        self._number += 1
+        line = self._read()
+        if not line:
+            raise StopIteration
+        if len(line) > self.longest:
+            raise ImportRejected("oversize", f"line {self._number} is longer than {self.longest:,} bytes; no claim is")
+        if self._left is not None:
+            self._left -= len(line)
+            if self._left < 0:
+                raise ImportRejected("oversize", "the compressed file expands out of all proportion; unpack it first")
+        return self._number, line
+
+    def _read(self) -> bytes:
+        try:
+            return cast("bytes", self._file.readline(self.longest + 1))
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ImportRejected("bad_gzip", f"the compressed file is damaged near line {self._number}: {error}") from None
+        except OSError as error:
+            raise _unreadable("the file", error) from None
+
+
 @contextmanager
-def reading(place: Place) -> Iterator[Iterator[tuple[int, bytes]]]:
+def reading(place: Place) -> Iterator[Lines]:
     """The lines of a file or stream with their numbers from 1, unpacked if they are gzip; ImportRejected on the way.
 
     A stream is read to its end first, so that a slow one holds no lock of the store.
@@ -34,9 +70,10 @@ def reading(place: Place) -> Iterator[Iterator[tuple[int, bytes]]]:
     with ExitStack() as stack:
         file, size = _opened(place, stack)
         if _begins_with(file, _GZIP):
-            yield _numbered(stack.enter_context(gzip.GzipFile(fileobj=file)), max(FREE_EXPANSION, MAX_RATIO * size))
+            packed = stack.enter_context(gzip.GzipFile(fileobj=file))
+            yield Lines(packed, max(FREE_EXPANSION, MAX_RATIO * size))
         else:
-            yield _numbered(file, None)
+            yield Lines(file, None)
 
 
 def _opened(place: Place, stack: ExitStack) -> tuple[IO[bytes], int]:
@@ -74,26 +111,6 @@ def _begins_with(file: IO[bytes], mark: bytes) -> bool:
     return head == mark
 
 
-def _numbered(file: Any, budget: int | None) -> Iterator[tuple[int, bytes]]:
-    number = taken = 0
-    while True:
-        number += 1
-        try:
-            line = file.readline(MAX_LINE + 1)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ImportRejected("bad_gzip", f"the compressed file is damaged near line {number}: {error}") from None
-        except OSError as error:
-            raise _unreadable("the file", error) from None
-        if not line:
-            return
-        if len(line) > MAX_LINE:
-            raise ImportRejected("oversize", f"line {number} is longer than {MAX_LINE:,} bytes; no claim is")
-        taken += len(line)
-        if budget is not None and taken > budget:
-            raise ImportRejected("oversize", f"the compressed file expands to more than {budget:,} bytes; unpack it first")
-        yield number, line
-
-
 def _unreadable(shown: str, error: Exception) -> ImportRejected:
     reason = getattr(error, "strerror", None) or str(error)
     return ImportRejected("unreadable", f"can't read {shown!r}: {reason}; check the path and its permissions")
@@ -108,7 +125,7 @@ def writing(place: Place) -> Iterator[IO[bytes]]:
         return
     from semgraph.store.faults import from_system
 
-    path = _target(Path(place))
+    path = target(Path(place))
     draft = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
         descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
@@ -135,7 +152,7 @@ def _packed(file: IO[bytes], *, packed: bool) -> Iterator[IO[bytes]]:
         yield cast("IO[bytes]", pack)
 
 
-def _target(path: Path) -> Path:
+def target(path: Path) -> Path:
     """The file that is written, links followed; InputError for what must not be replaced."""
     try:
         path = path.resolve()

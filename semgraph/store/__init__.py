@@ -44,7 +44,7 @@ def _path(target: str | os.PathLike[str]) -> Path | None:
     text: str | bytes = os.fspath(target)
     if text == ":memory:":
         return None
-    if not isinstance(text, str) or not text or "\0" in text:
+    if not isinstance(text, str) or not text or "\0" in text or not _is_unicode(text):
         raise ConfigError(f"the target of a store is {text!r}; it must be a path or ':memory:'")
     if re.match(r"postgres(ql)?://", text):
         raise ConfigError("PostgreSQL is not in this version of semgraph; use a path or ':memory:'")
@@ -52,3 +52,12 @@ def _path(target: str | os.PathLike[str]) -> Path | None:
         raise ConfigError(f"a store can't be at a {scheme[0]} address; use a path or ':memory:'")
     # Absolute, so that it stays the same file when the process changes its folder.
     return Path(os.path.abspath(text))  # noqa: PTH100  # Path.absolute keeps `..`, Path.resolve follows links
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether SQLite can be given the name: it takes UTF-8, the system any bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

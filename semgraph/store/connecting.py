@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import apsw
 
 from semgraph.errors import StoreError, StoreReadOnly
-from semgraph.store.faults import FAULTS, declared
+from semgraph.store.faults import FAULTS, declared, from_system
 from semgraph.store.files import beside, create, has_log, published, recognise
 from semgraph.store.migrations import backup_path, newest_version, prepare
 
@@ -47,12 +47,16 @@ _LOG_OUT_OF_REACH: Final = (
 )
 
 
+Stamp: TypeAlias = tuple[int, int, int, int]
+
+
 class Opened(NamedTuple):
-    """A connection that is ready, whether it can write, and whether it trusts the file to stay as it is."""
+    """A connection that is ready, how it may be used, and which file it was opened on."""
 
     connection: apsw.Connection
     read_only: bool
     immutable: bool
+    stamp: Stamp | None = None
 
 
 def open_memory(durability: str) -> Opened:
@@ -76,6 +80,10 @@ def open_file(path: Path, *, read_only: bool, durability: str, timeout_ms: int) 
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(logged))
         _make_ready(path, opened)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        return opened._replace(stamp=stamp(path))
+    except OSError as error:
+        connection.close(force=True)
+        raise from_system(error, path, "open") from None
     except FAULTS as error:
         fault = declared(error, connection.system_errno)
         connection.close(force=True)
@@ -83,21 +91,22 @@ def open_file(path: Path, *, read_only: bool, durability: str, timeout_ms: int) 
     except BaseException:
         connection.close(force=True)
         raise
-    return opened
 
 
 def copy_to(path: Path, source: apsw.Connection) -> None:
     """Write the committed state of a connection to a new file; nothing at `path` unless all of it."""
     with published(path) as draft:
-        target = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
+        target: apsw.Connection | None = None
         try:
+            target = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
             # All pages in one step: one snapshot, which in WAL mode hinders no writer.
             with target.backup("main", source, "main") as running:
                 running.step(-1)
         except FAULTS as error:
-            raise declared(error, target.system_errno) from None
+            raise declared(error, 0 if target is None else target.system_errno) from None
         finally:
-            target.close(force=True)
+            if target is not None:
+                target.close(force=True)
 
 
 def reader(path: Path, *, immutable: bool, timeout_ms: int) -> apsw.Connection:
@@ -105,7 +114,7 @@ def reader(path: Path, *, immutable: bool, timeout_ms: int) -> apsw.Connection:
     return _connection(path, read_only=True, immutable=immutable, durability="full", timeout_ms=timeout_ms)
 
 
-def stamp(path: Path) -> tuple[int, int, int, int]:
+def stamp(path: Path) -> Stamp:
     """What changes when the file is replaced or its content written: device, number, size, time of change."""
     found = path.stat()
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
@@ -160,14 +169,14 @@ def _connection(path: Path, *, read_only: bool, immutable: bool, durability: str
     name, flags = str(path), apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     if immutable:
         name, flags = f"{path.as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
-    connection = None
+    connection: apsw.Connection | None = None
     try:
         connection = apsw.Connection(name, flags=flags, statementcachesize=_STATEMENTS_KEPT)
         _harden(connection, durability, timeout_ms)
         connection.pragma("schema_version")
     except FAULTS as error:
-        fault = declared(error, connection.system_errno if connection else 0)
-        if connection:
+        fault = declared(error, 0 if connection is None else connection.system_errno)
+        if connection is not None:
             connection.close(force=True)
         raise fault from None
     return connection

@@ -78,6 +78,8 @@ def create(path: Path) -> None:
 @contextmanager
 def published(path: Path) -> Iterator[Path]:
     """A private new file to fill; it appears at `path` whole and on disk, or not at all. Nothing is overwritten."""
+    if "\0" in str(path):
+        raise InputError("a file name can't hold a NUL character; choose another name")
     if os.path.lexists(path):
         raise InputError(f"{str(path)!r} exists already; choose another name or move it away first")
     if not path.parent.is_dir():

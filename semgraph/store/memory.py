@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from semgraph.store.protocol import R, Value, Where
+    from semgraph.store.protocol import R, Store, Value, Where
     from semgraph.store.shapes import Condition
 
 Key = tuple[Any, ...]
@@ -298,3 +298,7 @@ def _encodes(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+if TYPE_CHECKING:
+    _KEEPS_THE_PROTOCOL: type[Store] = MemoryStore

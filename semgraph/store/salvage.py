@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import apsw
+
+from semgraph.errors import StoreCorrupt
 from semgraph.store import digests
-from semgraph.store.faults import FAULTS
+from semgraph.store.faults import FAULTS, declared
 from semgraph.store.migrations import index_name, keeps_rowid
 from semgraph.store.schema import TABLES
 from semgraph.store.shapes import RowType, canonical, columns
@@ -15,11 +18,7 @@ from semgraph.store.statements import stored
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import apsw
-
     from semgraph.store.protocol import R
-
-_UNREADABLE = (*FAULTS, TypeError)
 
 
 def rescued(connection: apsw.Connection, table: type[R]) -> Iterator[R]:
@@ -52,7 +51,8 @@ def _all_whole(connection: apsw.Connection, table: RowType) -> bool:
     text = f"SELECT {', '.join(stored(table))} FROM {TABLES[table].name} NOT INDEXED"  # noqa: S608  # names of ours
     try:
         return all(map(partial(digests.is_whole, table), connection.execute(text)))
-    except FAULTS:
+    except FAULTS as error:
+        _pass_over(error)
         return False
 
 
@@ -75,11 +75,15 @@ def _handle(table: RowType) -> list[str]:
     return [name if found[name].type is int else f"CAST({name} AS BLOB)" for name in TABLES[table].key]
 
 
-def _handles(connection: apsw.Connection, way: str) -> Iterator[tuple[Any, ...]]:
+def _handles(connection: apsw.Connection, way: str) -> list[tuple[Any, ...]]:
+    """All of them at once: a cursor left open between rows would outlive its transaction."""
+    found = []
     try:
-        yield from connection.execute(way)
-    except FAULTS:
-        return
+        for handle in connection.execute(way):
+            found.append(handle)  # noqa: PERF402  # what came before the error is kept
+    except FAULTS as error:
+        _pass_over(error)
+    return found
 
 
 def _whole(connection: apsw.Connection, table: RowType, handle: tuple[Any, ...]) -> Any:
@@ -92,5 +96,14 @@ def _whole(connection: apsw.Connection, table: RowType, handle: tuple[Any, ...])
         if not TABLES[table].digest:
             return canonical(table._make(rows[0]))
         return table._make(rows[0][:-1]) if digests.is_whole(table, rows[0]) else None
-    except _UNREADABLE:
+    except TypeError:  # a value of a type that the column never holds
         return None
+    except FAULTS as error:
+        return _pass_over(error)
+
+
+def _pass_over(error: BaseException) -> None:
+    """Nothing for an error of the damaged place itself; any other ends the rescue."""
+    fault = declared(error)
+    if not isinstance(fault, StoreCorrupt) and not isinstance(error, apsw.IOError):
+        raise fault from None

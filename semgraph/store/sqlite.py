@@ -61,7 +61,7 @@ class SqliteStore:
         self._connection = opened.connection
         self._read_only = opened.read_only
         self._immutable = opened.immutable
-        self._stamp = None if path is None else stamp(path)
+        self._stamp = opened.stamp
 
     @property
     def path(self) -> Path | None:
@@ -207,9 +207,14 @@ class SqliteStore:
             return [line for line in structure if line != "ok"] + damaged(self._connection)
 
     def salvage(self, table: type[R]) -> Iterator[R]:
-        """Every row of every scope that can be read and is as it was written, in no order; damaged ones are skipped."""
-        with self.read():
-            yield from rescued(self._connection, table)
+        """Every row of every scope that can be read and is as it was written, in no order, damaged ones left out.
+
+        Inside a transaction that the caller holds, as for `iterate`.
+        """
+        self._usable()
+        with self._lock:
+            self._inside_transaction()
+            return rescued(self._connection, table)
 
     def backup(self, path: Path) -> None:
         """A copy of the committed state at `path`, made while others read and write."""
@@ -279,6 +284,10 @@ class SqliteStore:
             raise StoreReadOnly("the store is open for reading only; open it for writing, where file and folder allow")
         if self._depth and not self._writing:
             raise StoreError("a read transaction can't begin to write; open `write()` first, and read inside it")
+
+    def _inside_transaction(self) -> None:
+        if not self._depth:
+            raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
 
     def _no_transaction(self, what: str) -> None:
         if self._depth:
@@ -367,7 +376,7 @@ class SqliteStore:
         self._connection.close(force=True)
 
     def _roll_back(self) -> None:
-        if isinstance(self._unusable, HandlePoisoned):
+        if isinstance(self._unusable, HandlePoisoned | StoreClosed):
             return
         self._unusable = None
         try:
@@ -407,8 +416,7 @@ class SqliteStore:
     def _opened_cursor(self, statement: Statement, scope: int, where: dict[str, Where]) -> apsw.Cursor:
         self._usable()
         with self._lock:
-            if not self._depth:
-                raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
+            self._inside_transaction()
             self._check_unchanged()
             cursor = self._connection.cursor()
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from semgraph.model import Bounded, Neighbor
@@ -48,8 +49,7 @@ def neighbours(
         seen |= reached.keys()
         if truncated or not frontier:
             break
-    made = [_neighbor(reader, cut.instant, *each) for each in found]
-    return Bounded(made, truncated=truncated or edges.truncated)
+    return Bounded(_made(reader, cut.instant, found), truncated=truncated or edges.truncated)
 
 
 def _by_name(reader: Reader, numbers: Collection[int], instant: int | None) -> list[int]:
@@ -58,7 +58,10 @@ def _by_name(reader: Reader, numbers: Collection[int], instant: int | None) -> l
     return sorted(numbers, key=lambda number: (directory.label(number, instant).casefold(), number))
 
 
-def _neighbor(reader: Reader, instant: int | None, number: int, distance: int, edges: list[Edge]) -> Neighbor:
-    facts = reader.facts([edge.reading for edge in edges], instant)
-    facts.sort(key=lambda fact: (fact.valid_from.instant, fact.label, fact.id))
-    return Neighbor(reader.directory.entity(number, instant), distance, tuple(facts))
+def _made(reader: Reader, instant: int | None, found: list[tuple[int, int, list[Edge]]]) -> list[Neighbor]:
+    facts = iter(reader.facts([edge.reading for *_, edges in found for edge in edges], instant))
+    made = []
+    for number, distance, edges in found:
+        own = sorted(islice(facts, len(edges)), key=lambda fact: (fact.valid_from.instant, fact.label, fact.id))
+        made.append(Neighbor(reader.directory.entity(number, instant), distance, tuple(own)))
+    return made

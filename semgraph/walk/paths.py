@@ -1,0 +1,262 @@
+"""Paths between two entities: at one instant, through one common moment, or one step after the other in time.
+
+The edges are read from both ends, the cheaper side first. Of each length the paths are then taken in their final order
+(confidence, names) by a best-first search whose bound is the best product of confidences that any walk of the steps
+left can have; so ten paths of a clique cost ten paths, not all of them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from itertools import count
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+from semgraph.errors import InputError
+from semgraph.instants import NEG_INF, POS_INF
+from semgraph.model import Bounded, Path
+from semgraph.temporal import exact
+from semgraph.walk.cut import checked_choice, checked_count
+from semgraph.walk.edges import Edges
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+    from semgraph.model import Span
+    from semgraph.reader import Reader
+    from semgraph.temporal import Bound
+    from semgraph.walk.cut import Cut
+    from semgraph.walk.edges import Direction, Edge
+
+__all__ = ["MAX_CUTOFF", "Mode", "paths"]
+
+Mode = Literal["snapshot", "overlap", "chronological"]
+
+MAX_CUTOFF = 8
+_ROWS = 50_000  # facts that one call reads at most
+_STEPS = 200_000  # beginnings of paths that it looks at
+_MILLION = 1_000_000
+
+_Names = tuple[tuple[str, int], ...]
+
+
+class _Way(NamedTuple):
+    """One choice of facts along a sequence of entities: the time left, and the product of their confidences.
+
+    In time order, `start` is the earliest arrival and `end` means nothing.
+    """
+
+    start: int
+    end: int
+    weight: int
+    edges: tuple[Edge, ...]
+
+
+class _Graph:
+    """The edges read so far, as steps from each entity to each next one."""
+
+    def __init__(self, reader: Reader, edges: Edges, source: int, target: int) -> None:
+        self.reader = reader
+        self.edges = edges
+        self.steps: dict[int, dict[int, list[Edge]]] = {}
+        self.weights: dict[tuple[str, int], int] = {}
+        self._known: set[tuple[str, int]] = set()
+        self._sides = ({source}, {target})
+        self._frontiers = ([source], [target])
+        self.levels = 0
+
+    def deepen(self) -> None:
+        """Read one level more, from the end where it takes fewer rows."""
+        self.levels += 1
+        forward, backward = self._frontiers
+        if not forward or not backward:
+            return  # one end has been read to its last edge, so there is no path that is not known yet
+        cheap = self.edges.degree(forward, entering=False) <= self.edges.degree(backward, entering=True)
+        side = 0 if cheap else 1
+        found = self.edges.leaving(forward) if side == 0 else self.edges.entering(backward)
+        self._keep(found)
+        reached = dict.fromkeys(edge.far if side == 0 else edge.near for edge in found)
+        fresh = [number for number in reached if number not in self._sides[side]]
+        self._sides[side].update(fresh)
+        self._frontiers[side][:] = fresh
+
+    def _keep(self, edges: Iterable[Edge]) -> None:
+        fresh = []
+        for edge in edges:
+            key = (edge.reading.row.id, edge.near)
+            if key not in self._known:
+                self._known.add(key)
+                fresh.append(edge)
+                self.steps.setdefault(edge.near, {}).setdefault(edge.far, []).append(edge)
+        self.weights |= self.edges.confidences(fresh)
+
+    def weight(self, edge: Edge) -> int:
+        return self.weights[edge.reading.row.id, edge.reading.row.valid_from]
+
+    def bounds(self, target: int, length: int) -> list[dict[int, int]]:
+        """For each number of steps left, the best product that a walk of so many steps to the target has."""
+        best = {
+            near: {far: max(map(self.weight, edges)) for far, edges in steps.items()}
+            for near, steps in self.steps.items()
+        }
+        out = [{target: 1}]
+        for _ in range(length):
+            last = out[-1]
+            level = {}
+            for near, steps in best.items():
+                found = max((weight * last[far] for far, weight in steps.items() if far in last), default=-1)
+                if found >= 0:
+                    level[near] = found
+            out.append(level)
+        return out
+
+
+def paths(
+    reader: Reader,
+    cut: Cut,
+    source: int,
+    target: int,
+    *,
+    mode: Mode,
+    cutoff: int,
+    limit: int,
+    direction: Direction,
+    predicates: Collection[str] | None,
+) -> Bounded[Path]:
+    """Up to `limit` simple paths of at most `cutoff` steps (never more than 8), the shortest first.
+
+    Those of one length come by falling product of confidences, then by names. Every sequence of entities is there
+    once; in mode overlap once for each common interval that no other of its intervals contains.
+    """
+    checked_choice("mode", mode, get_args(Mode))
+    checked_count("cutoff", cutoff, 1)
+    checked_count("limit", limit, 0)
+    if (cut.instant is not None) != (mode == "snapshot"):
+        raise InputError("mode 'snapshot' asks for an instant, the other modes for all time or a window")
+    edges = Edges(reader, cut, direction, predicates, _ROWS)
+    graph = _Graph(reader, edges, source, target)
+    found: list[_Found] = []
+    search = _Search(graph, cut, mode, source, target)
+    for length in range(1, min(cutoff, MAX_CUTOFF) + 1):
+        if source == target or len(found) > limit:
+            break
+        graph.deepen()
+        for each in search.of_length(length):
+            found.append(each)
+            if len(found) > limit:
+                break
+    truncated = len(found) > limit or edges.truncated or search.truncated
+    made = [_path(reader, cut, mode, each) for each in found[:limit]]
+    return Bounded(made, truncated=truncated)
+
+
+class _Found(NamedTuple):
+    """A path before its facts are made."""
+
+    nodes: tuple[int, ...]
+    way: _Way
+
+
+class _Search:
+    """Takes the paths of one length after the other out of a graph, best first."""
+
+    def __init__(self, graph: _Graph, cut: Cut, mode: Mode, source: int, target: int) -> None:
+        self.graph = graph
+        self.cut = cut
+        self.mode = mode
+        self.source = source
+        self.target = target
+        self.left = _STEPS
+        self.truncated = False
+
+    def of_length(self, length: int) -> Iterator[_Found]:
+        """The paths of just so many steps, in order."""
+        bounds = self.graph.bounds(self.target, length)
+        if self.source not in bounds[length]:
+            return
+        directory, instant = self.graph.reader.directory, self.cut.instant
+        directory.prefetch_labels({number for level in bounds for number in level})
+        turn = count()  # equal names are equal entities, so what is left to tell two entries apart is their interval
+        start, end = self.cut.span
+        first = (_Way(start, end, 1, ()),)
+        heap: list[tuple[int, _Names, tuple[int, int], int, tuple[int, ...], Sequence[_Way]]] = []
+        heapq.heappush(heap, (-bounds[length][self.source], (), (0, 0), next(turn), (self.source,), first))
+        while heap:
+            _, names, _, _, nodes, ways = heapq.heappop(heap)
+            left = length - len(nodes) + 1
+            if left == 0:
+                yield _Found(nodes, ways[0])
+                continue
+            for far, edges in self.graph.steps.get(nodes[-1], {}).items():
+                bound = bounds[left - 1].get(far, -1)
+                if bound < 0 or far in nodes or (far == self.target) != (left == 1):
+                    continue
+                if self.left == 0:
+                    self.truncated = True
+                    return
+                self.left -= 1
+                onward = self._onward(ways, edges)
+                if not onward:
+                    continue
+                reached = (*names, (directory.label(far, instant).casefold(), far))
+                # A whole path stands for itself; a beginning for all its ways, by the best of them.
+                groups = [(way,) for way in onward] if left == 1 else [onward]
+                for group in groups:
+                    rank = -bound * max(way.weight for way in group)
+                    span = (group[0].start, group[0].end)
+                    heapq.heappush(heap, (rank, reached, span, next(turn), (*nodes, far), group))
+
+    def _onward(self, ways: Sequence[_Way], edges: Sequence[Edge]) -> tuple[_Way, ...]:
+        """What is left of the ways after one step more, over any of the parallel edges."""
+        made = [way for so_far in ways for edge in edges if (way := self._step(so_far, edge)) is not None]
+        if not made:
+            return ()
+        if self.mode == "snapshot":
+            return (min(made, key=lambda way: (-way.weight, *_tie(way))),)
+        if self.mode == "chronological":
+            return (min(made, key=lambda way: (way.start, -way.weight, *_tie(way))),)
+        return _not_dominated(made)
+
+    def _step(self, way: _Way, edge: Edge) -> _Way | None:
+        weight = way.weight * self.graph.weight(edge)
+        if self.mode == "chronological":
+            arrival = max(way.start, edge.start)
+            return _Way(arrival, way.end, weight, (*way.edges, edge)) if arrival < min(edge.end, way.end) else None
+        start, end = max(way.start, edge.start), min(way.end, edge.end)
+        return _Way(start, end, weight, (*way.edges, edge)) if start < end else None
+
+
+def _tie(way: _Way) -> tuple[int, str]:
+    last = way.edges[-1].reading.row
+    return last.valid_from, last.id
+
+
+def _not_dominated(ways: Sequence[_Way]) -> tuple[_Way, ...]:
+    """The ways whose interval lies within that of no other, by start; of equal ones the most confident."""
+    kept: list[_Way] = []
+    for way in sorted(ways, key=lambda way: (way.start, -way.end, -way.weight, *_tie(way))):
+        if not kept or way.end > kept[-1].end:
+            kept.append(way)
+    return tuple(kept)
+
+
+def _path(reader: Reader, cut: Cut, mode: Mode, found: _Found) -> Path:
+    way = found.way
+    facts = reader.facts([edge.reading for edge in way.edges], cut.instant)
+    confidence = 1.0
+    for fact in facts:
+        confidence *= fact.confidence
+    interval: Span | None = None
+    arrival: Bound | None = None
+    if mode == "chronological":
+        arrival = _bound_at(way.start, [fact.valid_from for fact in facts])
+    else:
+        end = None if way.end == POS_INF else _bound_at(way.end, [fact.valid_to for fact in facts])
+        interval = (_bound_at(way.start, [fact.valid_from for fact in facts]), end)
+    entities = tuple(reader.directory.entity(number, cut.instant) for number in found.nodes)
+    return Path(entities, tuple(facts), interval, arrival, round(confidence, 12))
+
+
+def _bound_at(instant: int, bounds: Iterable[Bound | None]) -> Bound:
+    """The fact's own bound there, so that its precision shows; else (the edge of a window) the instant itself."""
+    own = next((bound for bound in bounds if bound is not None and bound.instant == instant), None)
+    return own or exact(max(instant, NEG_INF))
