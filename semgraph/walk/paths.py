@@ -8,11 +8,12 @@ left can have; so ten paths of a clique cost ten paths, not all of them.
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left
 from itertools import count
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from semgraph.errors import InputError
-from semgraph.instants import NEG_INF, POS_INF
+from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Path
 from semgraph.temporal import exact
 from semgraph.walk.cut import checked_choice, checked_count
@@ -34,7 +35,6 @@ Mode = Literal["snapshot", "overlap", "chronological"]
 MAX_CUTOFF = 8
 _ROWS = 50_000  # facts that one call reads at most
 _STEPS = 200_000  # beginnings of paths that it looks at
-_MILLION = 1_000_000
 
 _Names = tuple[tuple[str, int], ...]
 
@@ -190,11 +190,11 @@ class _Search:
                 bound = bounds[left - 1].get(far, -1)
                 if bound < 0 or far in nodes or (far == self.target) != (left == 1):
                     continue
-                if self.left == 0:
+                self.left -= len(ways) * len(edges)
+                if self.left < 0:
                     self.truncated = True
                     return
-                self.left -= 1
-                onward = self._onward(ways, edges)
+                onward = self._onward(ways, edges, last=left == 1)
                 if not onward:
                     continue
                 reached = (*names, (directory.label(far, instant).casefold(), far))
@@ -205,16 +205,16 @@ class _Search:
                     span = (group[0].start, group[0].end)
                     heapq.heappush(heap, (rank, reached, span, next(turn), (*nodes, far), group))
 
-    def _onward(self, ways: Sequence[_Way], edges: Sequence[Edge]) -> tuple[_Way, ...]:
+    def _onward(self, ways: Sequence[_Way], edges: Sequence[Edge], *, last: bool) -> tuple[_Way, ...]:
         """What is left of the ways after one step more, over any of the parallel edges."""
         made = [way for so_far in ways for edge in edges if (way := self._step(so_far, edge)) is not None]
-        if not made:
-            return ()
+        if len(made) < 2:  # noqa: PLR2004 - nothing to choose between
+            return tuple(made)
         if self.mode == "snapshot":
             return (min(made, key=lambda way: (-way.weight, *_tie(way))),)
         if self.mode == "chronological":
-            return (min(made, key=lambda way: (way.start, -way.weight, *_tie(way))),)
-        return _not_dominated(made)
+            return _rising(made)[:1] if last else _rising(made)
+        return _maximal(made) if last else _undominated(made)
 
     def _step(self, way: _Way, edge: Edge) -> _Way | None:
         weight = way.weight * self.graph.weight(edge)
@@ -230,13 +230,47 @@ def _tie(way: _Way) -> tuple[int, str]:
     return last.valid_from, last.id
 
 
-def _not_dominated(ways: Sequence[_Way]) -> tuple[_Way, ...]:
+def _rising(ways: Sequence[_Way]) -> tuple[_Way, ...]:
+    """The earliest way, and every later one that is more confident than all before it."""
+    kept: list[_Way] = []
+    for way in sorted(ways, key=lambda way: (way.start, -way.weight, *_tie(way))):
+        if not kept or way.weight > kept[-1].weight:
+            kept.append(way)
+    return tuple(kept)
+
+
+def _undominated(ways: Sequence[_Way]) -> tuple[_Way, ...]:
+    """The ways than which no other has both at least the time and at least the confidence.
+
+    A way that another one outlasts is kept while it is more confident: the next steps may cut both to the same time.
+    """
+    kept: list[_Way] = []
+    ends: list[int] = []  # rising; of what was kept, the best weight for each end falls
+    weights: list[int] = []
+    for way in sorted(ways, key=_by_interval):
+        at = bisect_left(ends, way.end)
+        if at < len(ends) and weights[at] >= way.weight:
+            continue
+        kept.append(way)
+        stop = at + (at < len(ends) and ends[at] == way.end)
+        first = at
+        while first > 0 and weights[first - 1] <= way.weight:
+            first -= 1
+        ends[first:stop], weights[first:stop] = [way.end], [way.weight]
+    return tuple(kept)
+
+
+def _maximal(ways: Sequence[_Way]) -> tuple[_Way, ...]:
     """The ways whose interval lies within that of no other, by start; of equal ones the most confident."""
     kept: list[_Way] = []
-    for way in sorted(ways, key=lambda way: (way.start, -way.end, -way.weight, *_tie(way))):
+    for way in sorted(ways, key=_by_interval):
         if not kept or way.end > kept[-1].end:
             kept.append(way)
     return tuple(kept)
+
+
+def _by_interval(way: _Way) -> tuple[int, int, int, int, str]:
+    return (way.start, -way.end, -way.weight, *_tie(way))
 
 
 def _path(reader: Reader, cut: Cut, mode: Mode, found: _Found) -> Path:
@@ -259,4 +293,4 @@ def _path(reader: Reader, cut: Cut, mode: Mode, found: _Found) -> Path:
 def _bound_at(instant: int, bounds: Iterable[Bound | None]) -> Bound:
     """The fact's own bound there, so that its precision shows; else (the edge of a window) the instant itself."""
     own = next((bound for bound in bounds if bound is not None and bound.instant == instant), None)
-    return own or exact(max(instant, NEG_INF))
+    return own or exact(instant)

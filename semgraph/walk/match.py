@@ -1,0 +1,300 @@
+"""Conjunctive patterns with variables, matched against positive facts; rows come with the time in which they hold.
+
+Facts of other times than the view's are left unread, but for those that could lengthen a row: only an event, a fact with
+separators or one read through an opposite can touch another fact with the same subject, predicate and object.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semgraph.errors import BudgetExceeded, InputError
+from semgraph.instants import NEG_INF, POS_INF
+from semgraph.model import Entity, Row
+from semgraph.model import Literal as Value
+from semgraph.store.schema import FactRow
+from semgraph.walk.cut import checked_count
+from semgraph.walk.edges import entity_refs
+from semgraph.walk.terms import Pattern, read_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from semgraph.model import Fact, Span
+    from semgraph.reader import Reader, Reading
+    from semgraph.walk.cut import Cut
+
+__all__ = ["match"]
+
+_PARTIAL = 500_000  # combinations that one call keeps at a time
+_CHUNK = 500  # values asked for at a time
+
+
+class _Triple(NamedTuple):
+    """A fact as a pattern reads it."""
+
+    subject: str
+    predicate: str
+    object: str
+    reading: Reading
+
+
+class _Partial(NamedTuple):
+    """What the patterns so far bound, when all of it holds, and the facts used: (number of the pattern, fact)."""
+
+    values: dict[str, str]
+    start: int
+    end: int
+    used: tuple[tuple[int, Reading], ...]
+
+
+@dataclass(slots=True)
+class _Merged:
+    """One row to be."""
+
+    values: dict[str, str]
+    start: int
+    end: int
+    used: list[tuple[int, Reading]]
+
+
+def match(
+    reader: Reader, cut: Cut, patterns: Sequence[object], *, limit: int | None, valid_at: int | None
+) -> list[Row]:
+    """The rows of bindings that make every pattern a fact, by name and time; at most `limit` of them.
+
+    Raises:
+        BudgetExceeded: the patterns combine to more than half a million rows on the way.
+    """
+    if limit is not None:
+        checked_count("limit", limit, 0)
+    read = read_patterns(reader, patterns, valid_at)
+    order = _Planner(reader, read)
+    partial = [_Partial({}, NEG_INF, POS_INF, ())]
+    for number in order:
+        partial = _joined(reader, cut, number, read[number], partial)
+        order.bound(partial, read[number])
+    names = list(dict.fromkeys(name for pattern in read for name in pattern.variables))
+    rows = [row for row in _coalesced(partial) if cut.meets(row.start, row.end)]
+    return _made(reader, cut.instant, rows, names, limit)
+
+
+class _Planner:
+    """Hands out the numbers of the patterns, the most selective first, then those that share a bound variable."""
+
+    def __init__(self, reader: Reader, patterns: Sequence[Pattern]) -> None:
+        self.patterns = patterns
+        self._counts = [_count(reader, pattern) for pattern in patterns]
+        self._left = list(range(len(patterns)))
+        self._values: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[int]:
+        while self._left:
+            best = min(self._left, key=self._cost)
+            self._left.remove(best)
+            yield best
+
+    def bound(self, partial: Sequence[_Partial], pattern: Pattern) -> None:
+        """Take note of how many values the variables of a pattern have by now."""
+        for name in pattern.variables:
+            self._values[name] = len({each.values[name] for each in partial})
+
+    def _cost(self, number: int) -> tuple[bool, int, int]:
+        known = [self._values[name] for name in self.patterns[number].ends if name in self._values]
+        apart = bool(self._values) and not known and bool(self.patterns[number].variables)
+        return (apart, min([*known, self._counts[number]]), number)
+
+
+def _count(reader: Reader, pattern: Pattern) -> int:
+    """About how many facts a pattern's constants leave."""
+    store, scope = reader.ledger.store, reader.ledger.scope
+    asked = (_where(pattern, turned, pattern.subject.refs, pattern.object.refs) for turned in pattern.sides)
+    return sum(store.count(FactRow, scope, **where) for where in asked if where is not None)
+
+
+def _joined(
+    reader: Reader, cut: Cut, number: int, pattern: Pattern, partial: Sequence[_Partial]
+) -> list[_Partial]:
+    """The combinations so far, each with every fact that fits it."""
+    if not partial:
+        return []
+    bound = [name for name in pattern.variables if name in partial[0].values]
+    facts: dict[tuple[str, ...], list[tuple[dict[str, str], Reading]]] = {}
+    for triple in _facts(reader, cut, pattern, partial):
+        values = pattern.bind(triple.subject, triple.predicate, triple.object)
+        if values is not None:
+            facts.setdefault(tuple(values[name] for name in bound), []).append((values, triple.reading))
+    out: list[_Partial] = []
+    for each in partial:
+        for values, reading in facts.get(tuple(each.values[name] for name in bound), ()):
+            start, end = max(each.start, reading.row.valid_from), min(each.end, reading.row.valid_to)
+            if start < end:
+                out.append(_Partial(each.values | values, start, end, (*each.used, (number, reading))))
+        if len(out) > _PARTIAL:
+            raise BudgetExceeded(
+                f"the patterns combine to more than {_PARTIAL:,} rows; name an entity or a predicate in them, or "
+                "connect them by a variable"
+            )
+    return out
+
+
+def _facts(reader: Reader, cut: Cut, pattern: Pattern, partial: Sequence[_Partial]) -> Iterator[_Triple]:
+    """The facts that a pattern may read, with the ends as it reads them."""
+    subjects, objects = (_known(end, partial) for end in (pattern.subject, pattern.object))
+    if subjects is not None and objects is not None and not (pattern.subject.refs or pattern.object.refs):
+        if len(subjects) <= len(objects):
+            objects = None  # the join compares them anyway
+        else:
+            subjects = None
+    when = {} if pattern.touching else cut.conditions()
+    seen: set[tuple[str, str, str]] = set()
+    for turned in pattern.sides:
+        for row in _rows(reader, pattern, turned, subjects, objects, when):
+            if turned and not row.object.startswith("e"):
+                continue
+            shown = pattern.shown or row.predicate
+            ends = (row.object, f"e{row.subject}") if turned else (f"e{row.subject}", row.object)
+            if not ends[1] or (row.id, *ends) in seen:
+                continue
+            seen.add((row.id, *ends))
+            for reading in reader.reading(row, shown, turned=turned, flipped=pattern.flipped):
+                touching = pattern.touching and reading.body.basis != "unknown"
+                if touching or cut.holds(reading.row, reading.body):
+                    yield _Triple(ends[0], shown, ends[1], reading)
+
+
+def _known(end: Any, partial: Sequence[_Partial]) -> frozenset[str] | None:
+    if end.refs is not None or end.name not in partial[0].values:
+        return end.refs  # type: ignore[no-any-return]  # a term's constants, or None
+    return frozenset(each.values[end.name] for each in partial)
+
+
+def _rows(
+    reader: Reader,
+    pattern: Pattern,
+    turned: bool,
+    subjects: frozenset[str] | None,
+    objects: frozenset[str] | None,
+    when: dict[str, Any],
+) -> Iterator[FactRow]:
+    """The stored rows, asked for by the values of one end a chunk at a time."""
+    wide, other = (subjects, objects) if subjects is not None and len(subjects) > _CHUNK else (objects, subjects)
+    if wide is None or len(wide) <= _CHUNK:
+        chunks: Iterable[frozenset[str] | None] = [wide]
+    else:
+        listed = sorted(wide)
+        chunks = [frozenset(listed[at : at + _CHUNK]) for at in range(0, len(listed), _CHUNK)]
+    for chunk in chunks:
+        ends = (chunk, other) if wide is subjects else (other, chunk)
+        where = _where(pattern, turned, *ends)
+        if where is not None:
+            yield from reader.rows(**where, **when)
+
+
+def _where(
+    pattern: Pattern, turned: bool, subjects: frozenset[str] | None, objects: frozenset[str] | None
+) -> dict[str, Any] | None:
+    """What to ask the store for; None where no row can fit."""
+    near, far = (objects, subjects) if turned else (subjects, objects)
+    where: dict[str, Any] = {"negative": int(pattern.flipped)}
+    if near is not None:
+        numbers = sorted(int(ref[1:]) for ref in near if ref.startswith("e"))
+        if not numbers:
+            return None
+        where["subject"] = numbers if len(numbers) > 1 else numbers[0]
+    if far is not None:
+        if not far:
+            return None
+        refs = sorted(far)
+        where["object"] = refs if len(refs) > 1 else refs[0]
+    names = pattern.turned_names if turned else pattern.names
+    if names is not None:
+        if not names:
+            return None
+        where["predicate"] = names if len(names) > 1 else names[0]
+    return where
+
+
+def _coalesced(partial: Iterable[_Partial]) -> list[_Merged]:
+    """Rows with equal bindings as one, where their intervals overlap or touch."""
+    groups: dict[tuple[str, ...], list[_Partial]] = {}
+    for each in partial:
+        groups.setdefault(tuple(each.values[name] for name in sorted(each.values)), []).append(each)
+    out: list[_Merged] = []
+    for group in groups.values():
+        group.sort(key=lambda each: (each.start, each.end, [reading.row.id for _, reading in each.used]))
+        last: _Merged | None = None
+        for each in group:
+            if last is None or each.start > last.end:
+                last = _Merged(each.values, each.start, each.end, list(each.used))
+                out.append(last)
+            else:
+                last.end = max(last.end, each.end)
+                last.used += each.used
+    return out
+
+
+def _made(
+    reader: Reader, instant: int | None, rows: list[_Merged], names: list[str], limit: int | None
+) -> list[Row]:
+    """Row objects in order of the names that they bind, then of time."""
+    things = _things(reader, instant, rows)
+
+    def place(row: _Merged) -> tuple[list[tuple[str, str]], int, int]:
+        bound = [row.values[name] for name in names]
+        return [(things[ref].label.casefold(), ref) for ref in bound], row.start, row.end
+
+    rows = sorted(rows, key=place)[:limit]
+    readings: dict[tuple[int, str, bool, int], Reading] = {}
+    for row in rows:
+        readings |= {_fact_key(*used): used[1] for used in row.used}
+    facts = dict(zip(readings, reader.facts(list(readings.values()), instant), strict=True))
+    return [
+        Row(
+            {name: things[row.values[name]] for name in names},
+            _interval(row),
+            [facts[key] for key in dict.fromkeys(sorted(_fact_key(*used) for used in row.used))],
+        )
+        for row in rows
+    ]
+
+
+def _fact_key(number: int, reading: Reading) -> tuple[int, str, bool, int]:
+    return number, reading.row.id, reading.turned, reading.row.valid_from
+
+
+def _things(reader: Reader, instant: int | None, rows: Sequence[_Merged]) -> dict[str, Entity | Value]:
+    """What each bound reference stands for, a literal as its first fact wrote it."""
+    refs = {ref for row in rows for ref in row.values.values()}
+    reader.directory.prefetch_labels([int(ref[1:]) for ref in refs if ref.startswith("e")])
+    out: dict[str, Entity | Value] = {
+        ref: reader.directory.entity(int(ref[1:]), instant) for ref in refs if ref.startswith("e")
+    }
+    out |= {ref: Value(ref[2:], ref[2:]) for ref in refs if ref.startswith("p:")}
+    told: dict[str, tuple[int, str, Reading]] = {}
+    for _, reading in (used for row in rows for used in row.used):
+        ref, place = reading.row.object, (reading.row.valid_from, reading.row.id, reading)
+        if ref in refs and ref not in out and (ref not in told or place[:2] < told[ref][:2]):
+            told[ref] = place
+    claims = reader.ledger.fetch(reading.body.claims[0] for *_, reading in told.values() if reading.body.claims)
+    for ref, (_, _, reading) in told.items():
+        claim = next((claims[c] for c in reading.body.claims if c in claims), None)
+        out[ref] = reader.object_of(ref, claim) or Value(ref[2:], ref[2:])
+    return out
+
+
+def _interval(row: _Merged) -> Span:
+    readings = [reading for _, reading in row.used]
+    start = next(r.body.start for r in readings if r.row.valid_from == row.start)
+    end = None if row.end == POS_INF else next(r.body.end for r in readings if r.row.valid_to == row.end)
+    return start, end
+
+
+def facts_of(rows: Iterable[Row]) -> Iterator[Fact]:
+    """Every fact of the rows, each once."""
+    seen = set()
+    for fact in (fact for row in rows for fact in row.facts):
+        if fact.id not in seen:
+            seen.add(fact.id)
+            yield fact
