@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["claims", "claims_of", "mark_receipt", "rejections", "stats", "verify", "with_qualifiers"]
 
-_CHUNK = 200  # fluents verified at a time
-
 
 def claims(
     reader: Reader,
@@ -69,9 +67,7 @@ def claims(
 
 def claims_of(reader: Reader, target: object) -> list[ClaimRow]:
     """The claims that a claim, fact, receipt or id stands for; NotFoundError if there are none."""
-    if isinstance(target, Receipt):
-        ids = [claim.id for claim in target.claims]
-    elif isinstance(target, Fact):
+    if isinstance(target, (Receipt, Fact)):
         ids = [claim.id for claim in target.claims]
     elif isinstance(target, Claim):
         ids = [target.id]
@@ -93,7 +89,11 @@ def mark_receipt(writer: Writer, rows: Sequence[ClaimRow], changes: Sequence[Cha
     """The receipt of a retraction or of its undoing."""
     reader = writer.reader()
     written = writer.finish([], list(changes), {})
-    after = [Reading(c.after, a, c.after.predicate, turned=False, flipped=False) for c, _, a in written.facts if c.after and a]
+    after = [
+        Reading(c.after, a, c.after.predicate, turned=False, flipped=False)
+        for c, _, a in written.facts
+        if c.after is not None and a is not None
+    ]
     kept = {c.after.id for c in changes if c.after is not None}
     gone = [
         Reading(c.before, b, c.before.predicate, turned=False, flipped=False)
@@ -127,7 +127,9 @@ def rejections(reader: Reader) -> list[Rejection]:
     """The kept refusals, oldest first."""
     rows = reader.ledger.store.select(RejectedRow, reader.ledger.scope, order=("number",))
     return [
-        Rejection(row.code, row.reason, None if row.content is None else json.loads(row.content), exact(row.recorded_at))
+        Rejection(
+            row.code, row.reason, None if row.content is None else json.loads(row.content), exact(row.recorded_at)
+        )
         for row in rows
     ]
 
@@ -149,7 +151,7 @@ def verify(reader: Reader) -> list[Problem]:
 
 
 def _components(reader: Reader) -> list[set[Fluent]]:
-    """All fluents, merged entities together, a few hundred at a time."""
+    """All fluents, those of merged entities together."""
     ledger = reader.ledger
     classes = ledger.merge_classes()
     groups: dict[tuple[tuple[int, ...], str], set[Fluent]] = {}
@@ -178,8 +180,11 @@ def _compare(
     for what, kept, wanted in (("fact", stored[0], current), ("past fact", stored[1], past)):
         have = {tuple(row) for row in kept}
         want = {tuple(row) for row in wanted if row.subject in subjects}
-        problems += [Problem(f"{what} {row[1]}", "is stored but does not follow from the claims") for row in sorted(have - want, key=str)]
-        problems += [Problem(f"{what} {row[1]}", "follows from the claims but is not stored") for row in sorted(want - have, key=str)]
+        for rows, wrong in (
+            (have - want, "is stored but does not follow from the claims"),
+            (want - have, "follows from the claims but is not stored"),
+        ):
+            problems += [Problem(f"{what} {row[1]}", wrong) for row in sorted(rows, key=str)]
     return problems
 
 
@@ -194,12 +199,14 @@ def _references(reader: Reader) -> list[Problem]:
         for row in select(AliasRow, scope)
         if row.entity not in entities
     ]
-    for table in (JustificationRow, RetractionRow):
-        problems += [
-            Problem(f"{table.__name__} of {row.claim}", "its claim is missing")
-            for row in select(table, scope)
-            if row.claim not in claims_known
-        ]
+    spoken = [row.claim for row in select(JustificationRow, scope)] + [
+        row.claim for row in select(RetractionRow, scope)
+    ]
+    problems += [
+        Problem(f"mark or justification of {claim}", "its claim is missing")
+        for claim in dict.fromkeys(spoken)
+        if claim not in claims_known
+    ]
     for row in select(ClaimRow, scope):
         ends = {row.subject} | ({int(row.object[1:])} if row.object.startswith("e") else set())
         if ends - entities:

@@ -87,6 +87,7 @@ class _Run:
             admitted, refused, justifications = [], {}, []
             seen: set[str] = set()
             for index, one in enumerate(said):
+                checkpoint = self.session.directory.checkpoint()
                 try:
                     if isinstance(one, RejectedError):
                         raise one
@@ -97,6 +98,7 @@ class _Run:
                     admitted.append((index, found))
                     justifications += rows
                 except RejectedError as error:
+                    self.session.directory.undo(checkpoint)
                     refused[index] = self._refuse(writer, error, chunk[index])
             written = writer.store([found for _, found in admitted], justifications)
             done = {index: position for position, (index, _) in enumerate(admitted)}

@@ -67,6 +67,19 @@ class Directory:
                 self.ledger.store.insert(rows)
         self._pending.clear()
 
+    def checkpoint(self) -> tuple[int, int]:
+        """Where `undo` leads back to."""
+        return self.counter, len(self._pending)
+
+    def undo(self, checkpoint: tuple[int, int]) -> None:
+        """Forget the entities and aliases made since; a claim that is refused leaves no names behind."""
+        self.counter, kept = checkpoint
+        for row in self._pending[kept:]:
+            if isinstance(row, AliasRow):
+                self._rows[row.key].remove(row)
+                self._labels.pop(row.entity, None)
+        del self._pending[kept:]
+
     # -- looking up
 
     def key(self, name: str) -> str:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from semgraph import audit, forgetting, remembering, resolution
+from semgraph import audit, forgetting, remembering, resolution, settling
 from semgraph.bulk import add_all
+from semgraph.errors import ConfigError, InputError, RejectedError
 from semgraph.explaining import explain, history
-from semgraph.errors import InputError, NotFoundError, RejectedError, StoreError
+from semgraph.guarding import add_one, guarded, remember
 from semgraph.handles import Names, Predicates
-from semgraph.model import Claim, Fact, Outcome, Receipt
-from semgraph.reader import Reader
 from semgraph.session import Config, Session
-from semgraph.statement import object_ref, prepare
 from semgraph.store import open_store
-from semgraph.store.schema import ClaimRow, CompatRow, RejectedRow, RetractionRow
-from semgraph.temporal import POS_INF, exact, span
+from semgraph.temporal import POS_INF, span
 from semgraph.view import GraphView, Slice
-from semgraph.writing import Writer, premises_of, rejected_receipt
 
 if TYPE_CHECKING:
+    from semgraph.model import Claim, Fact, Receipt
+    from semgraph.writing import Writer
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
     from types import TracebackType
@@ -61,7 +59,7 @@ class KnowledgeGraph(GraphView):
         config: Mapping[str, object] | None = None,
     ) -> None:
         settings = Config.of(source, timezone, config)
-        self._embedder = embedder
+        _check_embedder(embedder)
         store = open_store(target, read_only=read_only, durability=durability)  # type: ignore[arg-type]  # checked there
         try:
             super().__init__(Session(store, scope, settings, clock), Slice())
@@ -70,10 +68,11 @@ class KnowledgeGraph(GraphView):
             raise
 
     @classmethod
-    def _sharing(cls, store: Store, scope: str, settings: Config, clock: Callable[[], datetime] | None) -> KnowledgeGraph:
+    def _sharing(
+        cls, store: Store, scope: str, settings: Config, clock: Callable[[], datetime] | None
+    ) -> KnowledgeGraph:
         graph = cls.__new__(cls)
         GraphView.__init__(graph, Session(store, scope, settings, clock), Slice())
-        graph._embedder = None
         return graph
 
     def scoped(self, name: str) -> KnowledgeGraph:
@@ -126,7 +125,8 @@ class KnowledgeGraph(GraphView):
         """
         if kind not in ("state", "change", "also"):
             raise InputError(f"kind is state, change or also, not {kind!r}")
-        return self._one(
+        return add_one(
+            self._session,
             {
                 "subject": subject,
                 "predicate": predicate,
@@ -142,8 +142,8 @@ class KnowledgeGraph(GraphView):
                 "confidence": confidence,
                 "qualifiers": qualifiers,
                 "text": text,
+                "because": because,
             },
-            because,
         )
 
     def set(self, subject: Name, predicate: str, value: object, **same: Any) -> Receipt:
@@ -176,9 +176,10 @@ class KnowledgeGraph(GraphView):
         source_ref: str | None = None,
         said_at: When | None = None,
     ) -> Receipt:
-        """It was true and stopped: closes the value at `at` (default: when it was said), without an object every value."""
+        """It was true and stopped at `at` (default: when it was said); without an object, whatever the value was."""
         bound = self._session.when(at)
-        return self._one(
+        return add_one(
+            self._session,
             {
                 "subject": subject,
                 "predicate": predicate,
@@ -189,7 +190,7 @@ class KnowledgeGraph(GraphView):
                 "source": source,
                 "source_ref": source_ref,
                 "said_at": said_at,
-            }
+            },
         )
 
     def deny(
@@ -206,7 +207,8 @@ class KnowledgeGraph(GraphView):
         said_at: When | None = None,
     ) -> Receipt:
         """It never was true: masks the value whoever said it with no higher trust; with bounds it cuts a hole."""
-        return self._one(
+        return add_one(
+            self._session,
             {
                 "subject": subject,
                 "predicate": predicate,
@@ -218,7 +220,7 @@ class KnowledgeGraph(GraphView):
                 "source": source,
                 "source_ref": source_ref,
                 "said_at": said_at,
-            }
+            },
         )
 
     def correct(
@@ -248,23 +250,19 @@ class KnowledgeGraph(GraphView):
 
         def work(writer: Writer, said: Said) -> Receipt:
             view = GraphView(self._session, Slice(valid_at=self._at(valid_at)))
-            with view._reader() as reader:
+            with view.reading() as reader:
                 rows = view.held_rows(reader, subject, predicate, old, qualifiers)
-                if not rows:
-                    raise resolution.nothing_to_correct(resolution.shown(subject), predicate, resolution.shown(old))
-                told = [one for row in rows for one in resolution.correction(reader, row, said)]
-            written = writer.write([(one, None) for one in told])
-            return self._summed(writer, written, Outcome.UPDATE)
+            return settling.correct(writer, rows, said, f"{subject} {predicate} {resolution.shown(old)}")
 
-        return self._guarded(words, work)
+        return guarded(self._session, words, work)
 
     def retract(self, target: Target, *, reason: str | None = None) -> Receipt:
         """The statement is withdrawn: the graph is as if it had not been made, and what it closed reopens."""
-        return self._mark(target, reason, withdraw=True)
+        return settling.mark(self._session, target, reason, withdraw=True)
 
     def unretract(self, target: Target) -> Receipt:
         """The withdrawal is taken back."""
-        return self._mark(target, None, withdraw=False)
+        return settling.mark(self._session, target, None, withdraw=False)
 
     def settle(
         self,
@@ -287,27 +285,17 @@ class KnowledgeGraph(GraphView):
             raise InputError(f"choice is choose, keep_both or both_wrong, not {choice!r}")
         if choice == "choose" and object is None:
             raise InputError("choose needs the value to keep: settle(subject, predicate, 'choose', value)")
-        with self._session.write() as recorded_at:
-            writer = Writer(self._session, recorded_at)
-            reader = Reader(self._session, self._session.ledger.at())
-            instant = self._at(valid_at)
-            found = resolution.find_conflict(
-                reader, self._disputed(reader, subject, predicate, qualifiers), instant, conflict
-            )
-            if found is None:
-                return Receipt(Outcome.IDEMPOTENT, why="no conflict holds there: nothing to settle")
-            if conflict is not None and not found.since.instant <= instant:
-                instant = found.since.instant
-            elif conflict is not None and found.until is not None and instant >= found.until.instant:
-                instant = found.since.instant
-            if choice == "keep_both":
-                return self._keep_both(writer, reader, found)
-            winner = self._winner(reader, found, object) if choice == "choose" else None
-            told = resolution.settlement(reader, found, choice, winner, instant, "user")
-            told = [_with_text(one, reason) for one in told]
-            if not told:
-                return Receipt(Outcome.IDEMPOTENT, why="the value is not one of those in conflict: nothing changes")
-            return self._summed(writer, writer.write([(one, None) for one in told]), Outcome.UPDATE)
+        named = (subject, predicate)
+        return settling.settle(
+            self._session,
+            named,
+            choice,
+            object,
+            conflict,
+            None if valid_at is None else self._at(valid_at),
+            qualifiers,
+            reason,
+        )
 
     def add_all(
         self,
@@ -360,7 +348,7 @@ class KnowledgeGraph(GraphView):
             "source_ref": source_ref,
             "said_at": said_at,
         }
-        return remembering.remember(self._session, text, given, extractor, self._candidate, self._keep)
+        return remember(self._session, text, given, extractor)
 
     def veto(self, *, phrase: str | None = None, entity: Name | None = None, predicate: str | None = None) -> None:
         """Never store what holds this phrase, or is about this entity or predicate; not retroactive (forget is)."""
@@ -398,9 +386,7 @@ class KnowledgeGraph(GraphView):
         known = latest if known_at is None else self._at(known_at)
         return GraphView(self._session, Slice(valid_at=valid, known_at=known, pinned=now))
 
-    def during(
-        self, start: When | None = None, end: When | None = None, *, known_at: When | None = None
-    ) -> GraphView:
+    def during(self, start: When | None = None, end: When | None = None, *, known_at: When | None = None) -> GraphView:
         """The facts that overlap a window; one coarse date is its whole unit, no date at all is all time."""
         return GraphView(self._session, Slice(window=self._window(start, end), known_at=self._known(known_at)))
 
@@ -434,12 +420,12 @@ class KnowledgeGraph(GraphView):
 
     def history(self, subject: Name, predicate: str) -> list[FactVersion]:
         """What was believed about a subject and predicate, belief by belief, over transaction time."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             return history(reader, subject, predicate)
 
     def explain(self, fact: Fact | Receipt | Claim | str) -> Explanation:
         """Why a fact is believed: who said it, what opened and closed it, what disputes it."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             return explain(reader, fact)
 
     def claims(
@@ -452,7 +438,7 @@ class KnowledgeGraph(GraphView):
         retracted: bool = False,
     ) -> Iterator[Claim]:
         """The claims as stored, in the order in which they were recorded."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             yield from audit.claims(reader, subject, predicate, source, source_ref, retracted=retracted)
 
     # -- life
@@ -460,22 +446,26 @@ class KnowledgeGraph(GraphView):
     @contextmanager
     def atomic(self) -> Iterator[KnowledgeGraph]:
         """Several writes that are all kept or none, and that no other handle sees half done."""
-        with self._session.store.write():
-            yield self
+        try:
+            with self._session.store.write():
+                yield self
+        except BaseException:
+            self._session.ledger.forget_records()  # what was read of the tables that are as before again
+            raise
 
     def verify(self) -> list[Problem]:
         """What is wrong: rows that differ from a fresh fold of all claims, damaged rows; empty if nothing."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             return audit.verify(reader)
 
     def stats(self) -> dict[str, Any]:
         """Sizes, facts by status, claims by source, rejections by code, open conflicts."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             return audit.stats(reader)
 
     def rejected(self) -> list[Rejection]:
         """The refused claims that are kept, oldest first, with code and reason."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             return audit.rejections(reader)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
@@ -488,135 +478,20 @@ class KnowledgeGraph(GraphView):
         """Release the store; later calls raise StoreClosed."""
         self._session.store.close()
 
-    def __enter__(self) -> KnowledgeGraph:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def __repr__(self) -> str:
         return f"<KnowledgeGraph {'in memory' if self.path is None else self.path} scope={self.scope!r}>"
 
-    # -- helpers
 
-    def _one(self, words: dict[str, Any], because: object = ()) -> Receipt:
-        premises = premises_of(because)
-
-        def work(writer: Writer, said: Said) -> Receipt:
-            return writer.receipt(writer.write([(said, premises)]), 0)
-
-        return self._guarded(words, work)
-
-    def _candidate(self, words: dict[str, Any]) -> Receipt:
-        because = words.pop("because", ())
-        return self._one(words, because)
-
-    def _guarded(self, words: dict[str, Any], work: Callable[[Writer, Said], Receipt]) -> Receipt:
-        """One claim in one transaction; a refusal is kept in the log and raised."""
-        words["source"] = self._session.config.source if words.get("source") is None else words["source"]
-        try:
-            with self._session.write() as recorded_at:
-                said = prepare(self._session.ledger.registry(), timezone=self._session.config.timezone, **words)
-                remembering.check_vetoes(self._session, said)
-                return work(Writer(self._session, recorded_at), said)
-        except RejectedError as error:
-            self._keep(error, words)
-            raise
-
-    def _keep(self, error: RejectedError, words: Mapping[str, Any]) -> None:
-        try:
-            with self._session.write() as recorded_at:
-                Writer(self._session, recorded_at).keep_rejection(error.code, error.reason, remembering.kept_words(words))
-                error.receipt = rejected_receipt(error, recorded_at)
-        except StoreError:
-            error.receipt = rejected_receipt(error)
-
-    def _summed(self, writer: Writer, written: Any, outcome: Outcome) -> Receipt:
-        """One receipt for the several claims of a correction or a settlement."""
-        parts = [writer.receipt(written, i) for i in range(len(written.admitted))]
-        if not any(one.fresh for one in written.admitted):
-            outcome = Outcome.IDEMPOTENT
-        closed = {fact.id: fact for part in parts for fact in part.closed}
-        conflict = next((part.conflict for part in parts if part.conflict is not None), None)
-        return Receipt(
-            outcome,
-            why="; ".join(dict.fromkeys(part.why for part in parts if part.why)),
-            claims=tuple(claim for part in parts for claim in part.claims),
-            facts=tuple({fact.id: fact for part in parts for fact in part.facts}.values()),
-            closed=tuple(closed.values()),
-            conflict=conflict,
-            recorded_at=exact(written.recorded_at),
-        )
-
-    def _mark(self, target: Target, reason: str | None, *, withdraw: bool) -> Receipt:
-        with self._session.write() as recorded_at:
-            ledger = self._session.ledger
-            rows = audit.claims_of(Reader(self._session, ledger.at()), target)
-            marked = [row for row in rows if ledger.at().visible(row) != withdraw]
-            rows = [row for row in rows if row not in marked]
-            for row in rows:
-                if withdraw:
-                    ledger.store.insert([RetractionRow(ledger.scope, row.id, recorded_at, POS_INF, reason)], replace=True)
-                else:
-                    ledger.store.update(
-                        RetractionRow, ledger.scope, {"ended_at": recorded_at}, claim=row.id, ended_at=POS_INF
-                    )
-            if not rows:
-                return Receipt(Outcome.IDEMPOTENT, why="nothing changes: it was so already")
-            touched = ledger.touched(rows)
-            ledger.forget_records()
-            changes = ledger.refold(ledger.touched(rows) | touched, recorded_at)
-            writer = Writer(self._session, recorded_at)
-            return audit.mark_receipt(writer, rows, changes)
-
-    def _disputed(
-        self, reader: Reader, subject: Name | None, predicate: str | None, qualifiers: Mapping[str, Any] | None
-    ) -> Sequence[Any]:
-        if subject is None or predicate is None:
-            return []
-        resolved = reader.snapshot.registry.resolve(predicate)
-        number = reader.directory.one(subject, reader.snapshot)
-        if number is None:
-            return []
-        name = resolved.predicate.name
-        rows = reader.rows(disputed=1, predicate=name, subject=number)
-        if resolved.predicate.symmetric or resolved.predicate.unique_object or resolved.inverse:
-            rows += reader.rows(disputed=1, predicate=name, object=f"e{number}")
-        return audit.with_qualifiers(reader, rows, qualifiers)
-
-    def _winner(self, reader: Reader, found: ConflictSet, object: object) -> str | None:
-        entry = reader.snapshot.predicate(found.predicate)
-        named = object if found.subject is None else object_ref(object, entry, reader.directory)
-        if isinstance(named, str) and named[:2] in ("l:", "x:"):
-            return named
-        number = reader.directory.one(named, reader.snapshot) if isinstance(named, (str,)) or named is not None else None  # type: ignore[arg-type]
-        return None if number is None else f"e{number}"
-
-    def _keep_both(self, writer: Writer, reader: Reader, found: ConflictSet) -> Receipt:
-        ledger = self._session.ledger
-        if found.subject is None:
-            return Receipt(Outcome.IDEMPOTENT, why="a unique object has one subject: keep_both changes nothing")
-        rows = list(reader.by_id(fact.id for fact in found.facts).values())
-        subject = reader.directory.number(found.subject)
-        pairs = resolution.compatible_pairs(found, reader.snapshot, rows)
-        known = {(row.a, row.b) for row in ledger.records.compat if row.subject == subject and row.predicate == found.predicate}
-        fresh = [pair for pair in pairs if pair not in known]
-        ledger.store.insert(
-            [CompatRow(ledger.scope, subject, found.predicate, a, b, writer.recorded_at) for a, b in fresh]
-        )
-        ledger.forget_records()
-        changes = ledger.refold(ledger.dependents({(subject, found.predicate)}), writer.recorded_at)
-        if not changes:
-            return Receipt(Outcome.IDEMPOTENT, why="nothing changes")
-        why = "the values are kept side by side from now on"
-        if not ledger.registry().entry(found.predicate).registered:
-            why += f"; predicates.define({found.predicate!r}, cardinality='many') says so for every subject"
-        return Receipt(Outcome.UPDATE, why=why, recorded_at=exact(writer.recorded_at))
-
-
-def _with_text(said: Said, reason: str | None) -> Said:
-    from dataclasses import replace
-
-    return said if reason is None else replace(said, text=reason)
-
-
+def _check_embedder(embedder: object) -> None:
+    """ConfigError unless it is one that recall could use; claims and facts don't need it."""
+    if embedder is None or embedder == "default" or callable(getattr(embedder, "encode", None)):
+        return
+    raise ConfigError(f"embedder is 'default', None or an object with .id .dim .encode, not {embedder!r}")

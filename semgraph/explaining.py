@@ -41,7 +41,9 @@ def explain(reader: Reader, target: object) -> Explanation:
     body = factrow.decode(row)
     (fact,) = reader.facts([_plain(row)], None)
     rows = reader.by_id([*body.supersedes, *(r[0] for r in body.rivals)])
-    later = [r for r in reader.rows(subject=row.subject, predicate=row.predicate) if row.id in factrow.decode(r).supersedes]
+    later = [
+        r for r in reader.rows(subject=row.subject, predicate=row.predicate) if row.id in factrow.decode(r).supersedes
+    ]
     earlier = reader.facts([_plain(rows[i]) for i in body.supersedes if i in rows], None)
     rivals = reader.facts([_plain(rows[i]) for i in dict.fromkeys(r[0] for r in body.rivals) if i in rows], None)
     after = reader.facts([_plain(r) for r in later], None)
@@ -49,7 +51,9 @@ def explain(reader: Reader, target: object) -> Explanation:
     opened, closed = _opened_by(body), _closed_by(body, after)
     told = tuple(reader.claim(p) for p in premises.values())
     story = _story(fact, opened, closed, earlier, rivals, told)
-    return Explanation(fact, tuple(fact.claims), opened, closed, tuple(earlier), tuple(after), tuple(rivals), told, story)
+    return Explanation(
+        fact, tuple(fact.claims), opened, closed, tuple(earlier), tuple(after), tuple(rivals), told, story
+    )
 
 
 def _row(reader: Reader, target: object) -> FactRow:

@@ -22,7 +22,6 @@ from semgraph.store.schema import (
     EntityRow,
     FactRow,
     JustificationRow,
-    PastFactRow,
     RedirectRow,
     RejectedRow,
     RetractionRow,
@@ -136,7 +135,9 @@ def _mentions(ledger: Ledger, plan: _Plan) -> list[ClaimRow]:
     for row in ledger.store.iterate(ClaimRow, ledger.scope):
         if row.id in plan.claims:
             continue
-        words = " ".join(filter(None, (row.text, row.qualifiers, row.object_text if not row.object.startswith("e") else "")))
+        words = " ".join(
+            filter(None, (row.text, row.qualifiers, row.object_text if not row.object.startswith("e") else ""))
+        )
         if words and any(_mentioned(key, words) for key in keys):
             found.append(row)
     return found
@@ -195,7 +196,9 @@ def _erase(session: Session, plan: _Plan, recorded_at: int) -> ForgetReport:
         counts = _erase_claims(ledger, plan)
         counts["entity"] = _erase_entities(session, plan)
     gone = before - store.count(FactRow, scope)
-    tombstone = TombstoneRow(scope, uuid.uuid4().hex, recorded_at, session.config.source, plan.kind, json.dumps(counts, sort_keys=True))
+    tombstone = TombstoneRow(
+        scope, uuid.uuid4().hex, recorded_at, session.config.source, plan.kind, json.dumps(counts, sort_keys=True)
+    )
     store.insert([tombstone])
     ledger.forget_records()
     ledger.begin()
@@ -246,7 +249,11 @@ def _all_touched(ledger: Ledger, rows: Iterable[ClaimRow]) -> set[Fluent]:
 def _erase_rejections(ledger: Ledger, plan: _Plan) -> int:
     """Refused claims that speak of what is forgotten."""
     texts = {t for row in plan.claims.values() for t in (row.text, row.object_text) if t and len(t) >= _MIN_NEEDLE}
-    keys = {row.key for row in ledger.store.select(AliasRow, ledger.scope, entity=sorted(plan.entities))} if plan.entities else set()
+    keys = (
+        {row.key for row in ledger.store.select(AliasRow, ledger.scope, entity=sorted(plan.entities))}
+        if plan.entities
+        else set()
+    )
     gone = 0
     for row in ledger.store.select(RejectedRow, ledger.scope):
         words = f"{row.reason} {' '.join(str(v) for v in json.loads(row.content).values()) if row.content else ''}"
@@ -343,5 +350,3 @@ def _export_first(graph: KnowledgeGraph, path: Path) -> None:
 
     write_jsonl(graph, path)
     check_jsonl(path)
-
-

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import names as name_rules
 from semgraph.directory import alias_bounds
-from semgraph.errors import InputError
 from semgraph.model import Entity, MergeSuggestion
-from semgraph.store.schema import AliasRow, ApartRow, ClaimRow, DefinitionRow, EntityRow
+from semgraph.store.schema import AliasRow, ApartRow, ClaimRow, DefinitionRow
 from semgraph.temporal import POS_INF
 from semgraph.vocabulary import make_predicate
 
@@ -177,7 +176,7 @@ class Predicates:
         predicate: str,
         *,
         cardinality: str | None = None,
-        range: str = "any",  # noqa: A002 - the registry's word
+        range: str = "any",
         inverse_of: str | None = None,
         opposite: str | None = None,
         aliases: Iterable[str] = (),
@@ -243,7 +242,12 @@ class Predicates:
         rows = ledger.store.select(ClaimRow, ledger.scope, predicate=list(names))
         snapshot = ledger.at(everything=True)
         found = {(snapshot.entity(row.subject), snapshot.predicate(row.predicate).name) for row in rows}
-        ends = {(snapshot.entity(int(row.object[1:])), p) for row in rows if row.object.startswith("e") for p in (snapshot.predicate(row.predicate).name,)}
+        ends = {
+            (snapshot.entity(int(row.object[1:])), p)
+            for row in rows
+            if row.object.startswith("e")
+            for p in (snapshot.predicate(row.predicate).name,)
+        }
         return found | ends
 
     def __getitem__(self, name: str) -> Predicate:
@@ -262,5 +266,3 @@ class Predicates:
     def __len__(self) -> int:
         with self._session.read():
             return len(self._session.ledger.registry())
-
-

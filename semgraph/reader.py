@@ -92,8 +92,8 @@ class Reader:
         parts: list[tuple[int, int, list[str]]] = []
         for claim, since, until in sorted(body.opposite or (), key=lambda span: (span[1], span[2], span[0])):
             if parts and since <= parts[-1][1]:
-                start, end, claims = parts[-1]
-                parts[-1] = (start, max(end, until), claims if claim in claims else [*claims, claim])
+                start, end, told = parts[-1]
+                parts[-1] = (start, max(end, until), told if claim in told else [*told, claim])
             else:
                 parts.append((since, until, [claim]))
         made = []
@@ -308,7 +308,9 @@ class Reader:
         facts.sort(key=lambda f: (f.valid_from.instant, f.label, f.id))
         claim = next(iter(self.ledger.fetch(readings[0].body.claims).values()), None)
         values = sorted(str(Value(rows[m].object, bool(rows[m].negative))) + str(rows[m].subject) for m in d.members)
-        seed = json.dumps([self.session.scope, d.mirrored, d.subject, d.predicate, d.separators, d.ref, values, d.start])
+        seed = json.dumps(
+            [self.session.scope, d.mirrored, d.subject, d.predicate, d.separators, d.ref, values, d.start]
+        )
         return ConflictSet(
             id=hashlib.blake2b(seed.encode(), digest_size=12).hexdigest(),
             subject=None if d.mirrored else self.directory.entity(d.subject, instant),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import names
 from semgraph.errors import InputError, RejectedError
-from semgraph.gate import check_text, language_gate, vetoed
+from semgraph.gate import check_text, language_gate, veto_key, vetoed
 from semgraph.model import Entity, Literal
 from semgraph.store.schema import VetoRow
 from semgraph.temporal import Bound
@@ -16,11 +16,10 @@ from semgraph.vocabulary import predicate_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from semgraph.model import Receipt
     from semgraph.session import Session
     from semgraph.statement import Said
 
-__all__ = ["check_vetoes", "kept_words", "remember", "veto"]
+__all__ = ["candidates", "check_language", "check_vetoes", "kept_words", "rules", "veto"]
 
 _RULES = (
     (r"i live in (?P<o>[\w .'-]{2,60})", "lives_in"),
@@ -37,39 +36,28 @@ _RULES = (
 )
 
 
-def remember(
+def candidates(
     session: Session,
     text: str,
     given: Mapping[str, Any],
     extractor: str | Callable[[str], Iterable[Mapping[str, Any]]] | None,
-    write: Callable[[dict[str, Any]], Receipt],
-    refuse: Callable[[RejectedError, Mapping[str, Any]], None],
-) -> list[Receipt]:
-    """A receipt per candidate; one for the whole text where the gate refuses it before anything is extracted."""
+) -> list[dict[str, Any]]:
+    """What is to be stored of a text, each in the words of `add`; the gate has seen none of it yet."""
     if not isinstance(text, str):
         raise InputError(f"a text is wanted, not {type(text).__name__}")
     if not (extractor is None or extractor == "rules" or callable(extractor)):
         raise InputError(f"extractor is 'rules', None or a callable from a text to candidates, not {extractor!r}")
     source = given.get("source") or session.config.source
-    receipts = []
-    for candidate in _candidates(text, given, extractor):
-        words = {**candidate, "source": candidate.get("source") or source}
-        try:
-            _through_gate(session, text, words)
-            receipts.append(write(words))
-        except RejectedError as error:
-            if error.receipt is None:
-                refuse(error, words)
-            if error.receipt is not None:
-                receipts.append(error.receipt)
-    return receipts
+    return [{**found, "source": found.get("source") or source} for found in _candidates(text, given, extractor)]
 
 
 def _candidates(text: str, given: Mapping[str, Any], extractor: Any) -> list[dict[str, Any]]:
     base = {**given, "text": text}
     if given.get("subject") is not None or extractor is None:
         return [_filled(base)]
-    common = {key: value for key, value in base.items() if key in ("source", "source_ref", "said_at") and value is not None}
+    common = {
+        key: value for key, value in base.items() if key in ("source", "source_ref", "said_at") and value is not None
+    }
     if callable(extractor):
         return [{"text": text, **common, **dict(found)} for found in extractor(text)]
     found = [{"text": text, **common, **candidate} for candidate in rules(text)]
@@ -83,7 +71,9 @@ def rules(text: str) -> list[dict[str, Any]]:
         for pattern, predicate in _RULES:
             match = re.fullmatch(pattern, sentence.strip().rstrip(".!"), re.IGNORECASE)
             if match:
-                found.append({"subject": "user", "predicate": predicate, "object": match["o"].strip(), "text": sentence})
+                found.append(
+                    {"subject": "user", "predicate": predicate, "object": match["o"].strip(), "text": sentence}
+                )
                 break
     return found
 
@@ -91,11 +81,15 @@ def rules(text: str) -> list[dict[str, Any]]:
 def _filled(words: dict[str, Any]) -> dict[str, Any]:
     """A sentence without a key is kept under its subject."""
     if words.get("predicate") is None:
-        return {**words, "predicate": "states", "object": words["text"] if words.get("object") is None else words["object"]}
+        return {
+            **words,
+            "predicate": "states",
+            "object": words["text"] if words.get("object") is None else words["object"],
+        }
     return words
 
 
-def _through_gate(session: Session, text: str, words: Mapping[str, Any]) -> None:
+def check_language(session: Session, text: str, words: Mapping[str, Any]) -> None:
     """The structural checks that need no store, then the language gate."""
     check_text(text)
     subject = words.get("subject")
@@ -122,13 +116,17 @@ def _through_gate(session: Session, text: str, words: Mapping[str, Any]) -> None
 
 def veto(session: Session, *, phrase: str | None, entity: object, predicate: str | None) -> None:
     """Keep what must not be remembered from now on."""
-    given = [(kind, what) for kind, what in (("phrase", phrase), ("entity", entity), ("predicate", predicate)) if what is not None]
+    given = [
+        (kind, what)
+        for kind, what in (("phrase", phrase), ("entity", entity), ("predicate", predicate))
+        if what is not None
+    ]
     if len(given) != 1:
         raise InputError("veto takes exactly one of phrase=, entity= and predicate=")
     kind, what = given[0]
     with session.write() as recorded_at:
         if kind == "phrase":
-            value = names.literal_key(str(what))
+            value = veto_key(str(what))
         elif kind == "entity":
             value = session.directory.key(what.label if isinstance(what, Entity) else str(what))
         else:

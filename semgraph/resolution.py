@@ -43,9 +43,11 @@ def correction(reader: Reader, row: FactRow, said: Said) -> list[Said]:
         text=None,
     )
     ends = [c for c in reader.ledger.fetch(body.ended_by).values() if _ends_value(reader, c, row, body)]
-    return [mask, *(_reissued(claims[c], row, body, said) for c in body.claims if c in claims), *(
-        _reissued(end, row, body, said) for end in ends
-    )]
+    return [
+        mask,
+        *(_reissued(claims[c], row, body, said) for c in body.claims if c in claims),
+        *(_reissued(end, row, body, said) for end in ends),
+    ]
 
 
 def _ends_value(reader: Reader, claim: ClaimRow, row: FactRow, body: factrow.Body) -> bool:
@@ -193,12 +195,11 @@ def _thing(reader: Reader, ref: str, claim: ClaimRow) -> Thing:
     return Thing(ref=ref, text=claim.object_text, type=claim.object_type)
 
 
-def nothing_to_correct(subject: str, predicate: str, old: str) -> RejectedError:
+def nothing_to_correct(old: str) -> RejectedError:
     """The refusal of a correction that finds nothing."""
     return RejectedError(
         "nothing_to_correct",
-        f"{subject} {predicate} {old} does not hold there; pass valid_at= for a segment of another time, or add() the "
-        "right value",
+        f"{old} does not hold there; pass valid_at= for a segment of another time, or add() the right value",
     )
 
 

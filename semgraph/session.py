@@ -44,7 +44,7 @@ class Config:
     def of(source: str, timezone: str | None, given: Mapping[str, object] | None) -> Config:
         """The settings of a mapping; ConfigError names what is unknown or of the wrong kind."""
         options = dict(given or {})
-        allowed = {
+        allowed: dict[str, type | tuple[type, ...]] = {
             "unregistered": str,
             "self_names": (list, tuple, set, frozenset),
             "accept_inferred": bool,
@@ -67,9 +67,7 @@ class Config:
 class Session:
     """One scope of an open store, as one handle sees it."""
 
-    def __init__(
-        self, store: Store, scope: str, config: Config, clock: Callable[[], datetime] | None
-    ) -> None:
+    def __init__(self, store: Store, scope: str, config: Config, clock: Callable[[], datetime] | None) -> None:
         self.store = store
         self.scope = check_scope(scope)
         self.config = config
@@ -103,9 +101,7 @@ class Session:
             try:
                 yield recorded_at
                 self.directory.flush()
-                self.store.update_scope(
-                    row._replace(last_recorded=recorded_at, entities=self.directory.counter)
-                )
+                self.store.update_scope(row._replace(last_recorded=recorded_at, entities=self.directory.counter))
                 self.last_recorded = recorded_at
             except BaseException:
                 self.ledger.forget_records()

@@ -32,6 +32,7 @@ _KINDS = ("state", "change", "also", "end", "deny", "correct")
 _URL = re.compile(r"(?:https?|ftp)://\S+|www\.\S+", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?")
 _MAX_WORDS = 8
+_MAX_BITS = 996  # 300 digits, as many as a number given as text may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +292,8 @@ def _typed(value: object, entry: Predicate, unit: str | None) -> Thing:
     if isinstance(value, bool):
         return _literal("true" if value else "false", value, "boolean", entry)
     if isinstance(value, (int, float, Decimal)):
+        if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+            raise InputError("a whole number of more than 300 digits is no measure of anything; use text")
         if not isfinite(value):
             raise InputError(f"{value!r} is no number that can be compared; leave the claim out or use text")
         shown = str(int(value)) if value == int(value) else str(value)
@@ -347,6 +350,8 @@ def _qualifiers(given: Mapping[str, Any] | None) -> str:
     """Qualifiers as canonical JSON, or nothing."""
     if not given:
         return ""
+    if not hasattr(given, "items"):
+        raise InputError(f"qualifiers are a mapping of names to values, not {type(given).__name__}")
     for name, value in given.items():
         names.entity_key(_string(name, "the name of a qualifier"))
         if not isinstance(value, (str, int, float, bool)) or (isinstance(value, float) and not isfinite(value)):

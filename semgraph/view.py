@@ -70,7 +70,8 @@ class GraphView:
         return None if self._slice.known_at == POS_INF else exact(self._slice.known_at)
 
     @contextmanager
-    def _reader(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[Reader]:
+        """A transaction in which the stored rows of the slice can be read; for modules of semgraph itself."""
         with self._session.read():
             known_at = self._slice.known_at
             if known_at >= self._session.last_recorded:
@@ -103,13 +104,13 @@ class GraphView:
 
     def entity(self, name: Name) -> Entity:
         """The entity that a name means today; NotFoundError or AmbiguousNameError carry `.candidates`."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             number = reader.directory.known(name, reader.snapshot, self._slice.valid_at)
             return reader.directory.entity(number, self._label_at())
 
     def candidates(self, name: Name) -> list[Entity]:
         """Every entity that the name has meant, best first; empty where there is none."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             directory, snapshot = reader.directory, reader.snapshot
             found = directory.find(name, snapshot, self._slice.valid_at)
             found += [number for number in directory.ever(name, snapshot) if number not in found]
@@ -117,7 +118,7 @@ class GraphView:
 
     def entities(self, prefix: str | None = None) -> Iterator[Entity]:
         """Entities by label; with a prefix those that have a name beginning with it."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             directory, snapshot, ledger = reader.directory, reader.snapshot, reader.ledger
             if prefix is None:
                 rows = ledger.store.select(EntityRow, ledger.scope, recorded_at__le=self._slice.known_at)
@@ -135,12 +136,12 @@ class GraphView:
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, (str, Entity)):
             return False
-        with self._reader() as reader:
+        with self.reading() as reader:
             return bool(reader.directory.find(name, reader.snapshot))
 
     def __len__(self) -> int:
         """How many entities the scope knows, merged ones once."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             ledger = reader.ledger
             made = ledger.store.count(EntityRow, ledger.scope, recorded_at__le=self._slice.known_at)
             return made - len(reader.snapshot.redirects)
@@ -157,7 +158,7 @@ class GraphView:
         self, subject: Name, predicate: str, *, qualifiers: Mapping[str, Any] | None = None, possible: bool = False
     ) -> list[Fact]:
         """The facts that hold for a subject and predicate, the most confident first; empty if none does."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             number = reader.directory.one(subject, reader.snapshot, self._slice.valid_at)
             if number is None:
                 return []
@@ -194,13 +195,13 @@ class GraphView:
         min_confidence: float = 0,
     ) -> Iterator[Fact]:
         """The facts of the slice that meet every condition given, negative ones left out, in a fixed order."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             readings = self._matching(reader, subject, predicate, object)
             readings = [r for r in readings if _positive(r)]
             readings.sort(key=lambda r: (r.row.subject, r.row.predicate, r.row.valid_from, r.row.id))
             kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
         for start in range(0, len(kept), _CHUNK):
-            with self._reader() as reader:
+            with self.reading() as reader:
                 made = reader.facts(kept[start : start + _CHUNK], self._instant())
             for fact in made:
                 if fact.confidence >= min_confidence and _qualified(fact, qualifiers):
@@ -208,7 +209,7 @@ class GraphView:
 
     def about(self, entity: Name) -> dict[str, list[Fact]]:
         """What holds about an entity, by predicate; also what is told of it from the other end."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
             readings = [r for r in self._around(reader, number) if _positive(r)]
             found = self._kept(reader, readings)
@@ -224,7 +225,7 @@ class GraphView:
 
         Ended and superseded facts are part of it; negative ones and those that are only possible come on request.
         """
-        with self._reader() as reader:
+        with self.reading() as reader:
             number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
             readings = self._around(reader, number) if predicate is None else self._fluent(reader, number, predicate)
             readings = [r for r in readings if negative or _positive(r)]
@@ -255,9 +256,7 @@ class GraphView:
         facts = reader.facts(readings, self._instant())
         return [r.row for r, fact in zip(readings, facts, strict=True) if _qualified(fact, qualifiers)]
 
-    def _matching(
-        self, reader: Reader, subject: Name | None, predicate: str | None, object: object
-    ) -> list[Reading]:
+    def _matching(self, reader: Reader, subject: Name | None, predicate: str | None, object: object) -> list[Reading]:
         snapshot, directory = reader.snapshot, reader.directory
         start = None if subject is None else directory.one(subject, snapshot, self._slice.valid_at)
         if subject is not None and start is None:
@@ -273,7 +272,8 @@ class GraphView:
         elif start is not None:
             found = self._around(reader, start)
         elif resolved is not None and predicate is not None:
-            found = [r for row in reader.rows(predicate=resolved.predicate.name) for r in _through(reader, row, resolved, predicate)]
+            rows = reader.rows(predicate=resolved.predicate.name)
+            found = [r for row in rows for r in _through(reader, row, resolved, predicate)]
         elif wanted is not None:
             found = [r for row in reader.rows(object=wanted) for r in reader.reading(row, row.predicate)]
         else:
@@ -282,10 +282,8 @@ class GraphView:
 
     def _object(self, reader: Reader, object: object, resolved: Resolved | None) -> str | None:
         entry = reader.snapshot.predicate("states") if resolved is None else resolved.predicate
-        if resolved is not None and resolved.inverse or (resolved is None and isinstance(object, (str, Entity))):
-            named: object = object
-        else:
-            named = object_ref(object, entry, reader.directory)
+        by_name = isinstance(object, (str, Entity)) if resolved is None else resolved.inverse
+        named = object if by_name else object_ref(object, entry, reader.directory)
         if isinstance(named, str) and named[:2] in ("l:", "x:"):
             return named
         if not isinstance(named, (str, Entity)):
@@ -328,7 +326,7 @@ class GraphView:
 
     def conflicts(self, subject: Name | None = None) -> list[ConflictSet]:
         """The facts that exclude each other: at the view's instant, or on a window all that meet it."""
-        with self._reader() as reader:
+        with self.reading() as reader:
             if subject is None:
                 rows = reader.rows(disputed=1)
             else:
@@ -342,17 +340,16 @@ class GraphView:
         Two views that differ only in what was known are compared over all of valid time: what we changed our mind
         about.
         """
-        if not isinstance(other, GraphView) or other._session.store is not self._session.store:
+        theirs: object = other
+        if not isinstance(theirs, GraphView) or theirs._session.store is not self._session.store:
             raise InputError("diff compares two views of one store")
         if other.scope != self.scope:
             raise InputError("diff compares two views of one scope")
         whole = all(v._slice.valid_at is None and v._slice.window is None for v in (self, other))
         sides = []
         for view in (self, other):
-            with view._reader() as reader:
-                readings = view._matching(reader, subject, None, None) if subject is not None else [
-                    r for row in reader.rows() for r in reader.reading(row, row.predicate)
-                ]
+            with view.reading() as reader:
+                readings = view._matching(reader, subject, None, None)
                 readings = [r for r in readings if r.body.basis != "unknown" and not r.row.negative]
                 if not whole:
                     readings = [r for r in readings if view._in_slice(r.row, r.body, possible=False)]
@@ -361,7 +358,6 @@ class GraphView:
                 sets = reader.conflict_sets(disputed, None if whole else view._instant(), view._slice.window)
                 sides.append((readings, facts, sets))
         return compare(sides[0], sides[1], whole=whole, single=self._single)
-
 
     def _single(self, r: Reading) -> bool:
         """Whether the fact stands in a fluent that takes one value at a time."""

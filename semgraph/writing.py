@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Trace = dict[str, list[tuple[float, str, Value]]]
 
-__all__ = ["Writer", "premises_of"]
+__all__ = ["Admitted", "Writer", "premises_of"]
 
 _GROUNDS = {
     "g1": "it is an explicit change",
@@ -55,7 +55,7 @@ _WAYS_OUT = "settle() to choose, keep both or drop both; retract() what was said
 
 
 @dataclass(slots=True)
-class _Admitted:
+class Admitted:
     """A claim of a write: its row, and what became of it before any fold."""
 
     row: ClaimRow
@@ -67,7 +67,7 @@ class _Admitted:
 class Written:
     """A finished write: its claims in input order, what changed, and the trace of their starts."""
 
-    admitted: list[_Admitted]
+    admitted: list[Admitted]
     changes: list[Change]
     trace: Trace
     recorded_at: int
@@ -89,13 +89,13 @@ class Writer:
 
     # -- admitting
 
-    def admit(self, said: Said, because: Sequence[Sequence[str]] | None = None) -> tuple[_Admitted, list[JustificationRow]]:
+    def admit(self, said: Said, because: Sequence[Sequence[str]] | None = None) -> tuple[Admitted, list[JustificationRow]]:
         """The row of a claim, not stored yet, with its justifications; RejectedError if a name or time is wrong."""
         row = row_of(said, self.directory, self.session.scope, self.recorded_at)
         old = self.ledger.claim(row.id)
         if old is not None:
-            extra = self._more_justifications(old, because)
-            return _Admitted(old, fresh=False, justified=bool(extra)), extra
+            extra = self.more_justifications(old, because)
+            return Admitted(old, fresh=False, justified=bool(extra)), extra
         if because:
             row = row._replace(confidence=self._derived_confidence(row, because, given=said.confidence))
         rows = [
@@ -103,9 +103,10 @@ class Writer:
             for n, group in enumerate(because or ())
             for premise in group
         ]
-        return _Admitted(row), rows
+        return Admitted(row), rows
 
-    def _more_justifications(self, old: ClaimRow, because: Sequence[Sequence[str]] | None) -> list[JustificationRow]:
+    def more_justifications(self, old: ClaimRow, because: Sequence[Sequence[str]] | None) -> list[JustificationRow]:
+        """The rows that a stored claim gains when it is told again for these reasons; none if it has them."""
         known = self.ledger.justification_rows(old.id)
         groups: dict[int, set[str]] = {}
         for row in known:
@@ -157,20 +158,20 @@ class Writer:
 
     def write(self, batch: Sequence[tuple[Said, Sequence[Sequence[str]] | None]]) -> Written:
         """Store claims as one set and re-fold what they touch."""
-        admitted: list[_Admitted] = []
+        admitted: list[Admitted] = []
         justifications: list[JustificationRow] = []
-        seen: dict[str, _Admitted] = {}
+        seen: dict[str, Admitted] = {}
         for said, because in batch:
             one, rows = self.admit(said, because)
             if one.fresh and one.row.id in seen:
-                one = _Admitted(one.row, fresh=False)
+                one = Admitted(one.row, fresh=False)
                 rows = []
             seen.setdefault(one.row.id, one)
             admitted.append(one)
             justifications += rows
         return self.store(admitted, justifications)
 
-    def store(self, admitted: list[_Admitted], justifications: Sequence[JustificationRow]) -> Written:
+    def store(self, admitted: list[Admitted], justifications: Sequence[JustificationRow]) -> Written:
         """The second half of `write`: everything is checked, now keep it."""
         self.directory.flush()
         fresh = [one.row for one in admitted if one.fresh]
@@ -183,7 +184,7 @@ class Writer:
         changes = self.ledger.refold(self.ledger.touched(touching), self.recorded_at, trace=trace) if touching else []
         return self.finish(admitted, changes, trace)
 
-    def finish(self, admitted: list[_Admitted], changes: list[Change], trace: Trace) -> Written:
+    def finish(self, admitted: list[Admitted], changes: list[Change], trace: Trace) -> Written:
         """A write with its changes decoded once."""
         decoded = [
             (
@@ -369,7 +370,7 @@ class Writer:
         still = [s for s in sets if s.until is None]
         return (still or sets or [None])[-1]
 
-    def _why(self, written: Written, one: _Admitted, outcome: Outcome) -> str:
+    def _why(self, written: Written, one: Admitted, outcome: Outcome) -> str:
         if outcome is Outcome.IDEMPOTENT:
             return "row 1: this claim is stored already; nothing changes"
         if not one.fresh:
@@ -417,8 +418,8 @@ def _premise(given: object) -> str:
             raise InputError("a refused claim can't justify anything")
         return given.claim.id
     found = getattr(given, "id", given)
-    if not isinstance(found, str) or not found:
-        raise InputError(f"because takes claims, their ids or receipts, not {type(given).__name__}")
+    if not isinstance(found, str) or not found or not found.isascii():
+        raise InputError(f"because takes claims, their ids or receipts, not {ascii(given)[:60]}")
     return found
 
 

@@ -12,12 +12,12 @@ import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from semgraph.errors import AmbiguousNameError, InputError, NotFoundError, RejectedError
+from semgraph.errors import AmbiguousNameError, InputError, NotFoundError
 from semgraph.exchange.claims import Claims
-from semgraph.model import Entity
 from semgraph.store.schema import (
     AliasRow,
     ApartRow,
+    ClaimRow,
     CompatRow,
     DeclaredRow,
     DefinitionRow,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from semgraph.ledger import Fluent
     from semgraph.model import Batch
     from semgraph.session import Session
-    from semgraph.store.protocol import R
     from semgraph.store.schema import Row
 
 __all__ = ["join"]
@@ -57,10 +56,10 @@ def join(kg: KnowledgeGraph, rows: Sequence[Row], source: str | None) -> Batch:
             names.make()
             later = names.alias()
             touched = names.declare() | _keep_both(session, tables[CompatRow], names.places, recorded_at)
-            _veto(session, tables[VetoRow], recorded_at)
             session.ledger.forget_records()
             session.ledger.refold(session.ledger.dependents(touched), recorded_at)
             done = Claims(session, recorded_at, names.places, names.shared, source).take(tables)
+            _veto(session, tables[VetoRow], recorded_at)  # not before: they are not retroactive
         while later:
             with session.write() as recorded_at:
                 later = _store_aliases(session, later, recorded_at)
@@ -295,8 +294,6 @@ class _Names:
 
     def _as_values(self, numbers: Sequence[int]) -> set[Fluent]:
         """The fluents in which the entities are values: a declared one no longer refines a coarser name."""
-        from semgraph.store.schema import ClaimRow
-
         ledger = self.session.ledger
         snapshot = ledger.at()
         raws = {raw for number in numbers for raw in snapshot.members.get(snapshot.entity(number), [number])}
@@ -313,9 +310,3 @@ def _derived(row: EntityRow) -> int:
 def _by_id(session: Session, numbers: Sequence[int]) -> dict[int, EntityRow]:
     return {row.id: row for row in session.store.select(EntityRow, session.ledger.scope, id=sorted(set(numbers)))}
 
-
-def entity_of(number: int) -> Entity:
-    """An entity by its number; what is derived from it asks for nothing else."""
-    from semgraph.directory import public_id
-
-    return Entity(public_id(number), "")

@@ -15,13 +15,12 @@ from semgraph.model import Entity, Row
 from semgraph.model import Literal as Value
 from semgraph.store.schema import FactRow
 from semgraph.walk.cut import checked_count
-from semgraph.walk.edges import entity_refs
-from semgraph.walk.terms import Pattern, read_patterns
+from semgraph.walk.terms import Pattern, Term, read_patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from semgraph.model import Fact, Span
+    from semgraph.model import Span
     from semgraph.reader import Reader, Reading
     from semgraph.walk.cut import Cut
 
@@ -29,6 +28,9 @@ __all__ = ["match"]
 
 _PARTIAL = 500_000  # combinations that one call keeps at a time
 _CHUNK = 500  # values asked for at a time
+
+
+_Key = tuple[int, int, str, bool]
 
 
 class _Triple(NamedTuple):
@@ -159,14 +161,20 @@ def _facts(reader: Reader, cut: Cut, pattern: Pattern, partial: Sequence[_Partia
                 continue
             seen.add((row.id, *ends))
             for reading in reader.reading(row, shown, turned=turned, flipped=pattern.flipped):
-                touching = pattern.touching and reading.body.basis != "unknown"
-                if touching or cut.holds(reading.row, reading.body):
+                if cut.holds(reading.row, reading.body) or _touches(reader, reading):
                     yield _Triple(ends[0], shown, ends[1], reading)
 
 
-def _known(end: Any, partial: Sequence[_Partial]) -> frozenset[str] | None:
+def _touches(reader: Reader, reading: Reading) -> bool:
+    """Whether another fact may say the same of a time that begins where this one ends."""
+    if reading.body.basis == "unknown":
+        return False
+    return bool(reading.row.separators) or reading.flipped or reader.snapshot.predicate(reading.row.predicate).event
+
+
+def _known(end: Term, partial: Sequence[_Partial]) -> frozenset[str] | None:
     if end.refs is not None or end.name not in partial[0].values:
-        return end.refs  # type: ignore[no-any-return]  # a term's constants, or None
+        return end.refs
     return frozenset(each.values[end.name] for each in partial)
 
 
@@ -246,7 +254,7 @@ def _made(
         return [(things[ref].label.casefold(), ref) for ref in bound], row.start, row.end
 
     rows = sorted(rows, key=place)[:limit]
-    readings: dict[tuple[int, str, bool, int], Reading] = {}
+    readings: dict[_Key, Reading] = {}
     for row in rows:
         readings |= {_fact_key(*used): used[1] for used in row.used}
     facts = dict(zip(readings, reader.facts(list(readings.values()), instant), strict=True))
@@ -260,8 +268,8 @@ def _made(
     ]
 
 
-def _fact_key(number: int, reading: Reading) -> tuple[int, str, bool, int]:
-    return number, reading.row.id, reading.turned, reading.row.valid_from
+def _fact_key(number: int, reading: Reading) -> _Key:
+    return number, reading.row.valid_from, reading.row.id, reading.turned
 
 
 def _things(reader: Reader, instant: int | None, rows: Sequence[_Merged]) -> dict[str, Entity | Value]:
@@ -289,12 +297,3 @@ def _interval(row: _Merged) -> Span:
     start = next(r.body.start for r in readings if r.row.valid_from == row.start)
     end = None if row.end == POS_INF else next(r.body.end for r in readings if r.row.valid_to == row.end)
     return start, end
-
-
-def facts_of(rows: Iterable[Row]) -> Iterator[Fact]:
-    """Every fact of the rows, each once."""
-    seen = set()
-    for fact in (fact for row in rows for fact in row.facts):
-        if fact.id not in seen:
-            seen.add(fact.id)
-            yield fact

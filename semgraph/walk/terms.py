@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from semgraph.errors import InputError
-from semgraph.model import Entity, Literal
+from semgraph.model import Entity
 from semgraph.names import MAX_NAME, exact_key, literal_key
 from semgraph.statement import object_ref
 
@@ -149,5 +149,3 @@ def _any_object(reader: Reader, given: object, valid_at: int | None) -> Term:
     entity = _entity(reader, given, valid_at) if len(given) <= MAX_NAME else frozenset()
     return Term(refs=entity | literals)
 
-
-_ = Literal

@@ -1,0 +1,155 @@
+"""Corrections, settlements and retractions: what holds is read, claims are written, one receipt is made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from semgraph import audit, resolution
+from semgraph.model import Outcome, Receipt
+from semgraph.reader import Reader
+from semgraph.statement import object_ref
+from semgraph.store.schema import CompatRow, RetractionRow
+from semgraph.temporal import POS_INF, exact
+from semgraph.writing import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from semgraph.model import ConflictSet, Entity
+    from semgraph.session import Session
+    from semgraph.statement import Said
+    from semgraph.store.schema import FactRow
+    from semgraph.writing import Written
+
+    Name = str | Entity
+
+__all__ = ["correct", "mark", "settle"]
+
+
+def correct(writer: Writer, rows: Sequence[FactRow], said: Said, old: str) -> Receipt:
+    """The receipt of a correction of the segments that hold; RejectedError if there are none."""
+    if not rows:
+        raise resolution.nothing_to_correct(old)
+    told = [one for row in rows for one in resolution.correction(writer.reader(), row, said)]
+    return _summed(writer, writer.write([(one, None) for one in told]), Outcome.UPDATE)
+
+
+def settle(
+    session: Session,
+    named: tuple[Name | None, str | None],
+    choice: str,
+    object: object,
+    conflict: ConflictSet | str | None,
+    valid_at: int | None,
+    qualifiers: Mapping[str, Any] | None,
+    reason: str | None,
+) -> Receipt:
+    """The receipt of a settlement; idempotent where there is nothing to settle."""
+    with session.write() as recorded_at:
+        writer = Writer(session, recorded_at)
+        reader = writer.reader()
+        instant = max(session.now(), recorded_at) if valid_at is None else valid_at
+        found = resolution.find_conflict(reader, _disputed(reader, *named, qualifiers), instant, conflict)
+        if found is None:
+            return Receipt(Outcome.IDEMPOTENT, why="no conflict holds there: nothing to settle")
+        if not found.since.instant <= instant < (POS_INF if found.until is None else found.until.instant):
+            instant = found.since.instant
+        if choice == "keep_both":
+            return _keep_both(writer, reader, found)
+        winner = _winner(reader, found, object) if choice == "choose" else None
+        told = resolution.settlement(reader, found, choice, winner, instant, "user")
+        if not told:
+            return Receipt(Outcome.IDEMPOTENT, why="the value is not one of those in conflict: nothing changes")
+        told = [one if reason is None else replace(one, text=reason) for one in told]
+        return _summed(writer, writer.write([(one, None) for one in told]), Outcome.UPDATE)
+
+
+def mark(session: Session, target: object, reason: str | None, *, withdraw: bool) -> Receipt:
+    """The receipt of a retraction, or of its undoing."""
+    with session.write() as recorded_at:
+        ledger = session.ledger
+        snapshot = ledger.at()
+        rows = audit.claims_of(Reader(session, snapshot), target)
+        rows = [row for row in rows if snapshot.visible(row) == withdraw]
+        if not rows:
+            return Receipt(Outcome.IDEMPOTENT, why="nothing changes: it was so already")
+        touched = ledger.touched(rows)
+        for row in rows:
+            if withdraw:
+                ledger.store.insert([RetractionRow(ledger.scope, row.id, recorded_at, POS_INF, reason)], replace=True)
+            else:
+                ledger.store.update(
+                    RetractionRow, ledger.scope, {"ended_at": recorded_at}, claim=row.id, ended_at=POS_INF
+                )
+        ledger.forget_records()
+        changes = ledger.refold(ledger.touched(rows) | touched, recorded_at)
+        return audit.mark_receipt(Writer(session, recorded_at), rows, changes)
+
+
+def _summed(writer: Writer, written: Written, outcome: Outcome) -> Receipt:
+    """One receipt for the several claims of a correction or a settlement."""
+    parts = [writer.receipt(written, i) for i in range(len(written.admitted))]
+    if not any(one.fresh for one in written.admitted):
+        outcome = Outcome.IDEMPOTENT
+    return Receipt(
+        outcome,
+        why="; ".join(dict.fromkeys(part.why for part in parts if part.why)),
+        claims=tuple(claim for part in parts for claim in part.claims),
+        facts=tuple({fact.id: fact for part in parts for fact in part.facts}.values()),
+        closed=tuple({fact.id: fact for part in parts for fact in part.closed}.values()),
+        conflict=next((part.conflict for part in parts if part.conflict is not None), None),
+        recorded_at=exact(written.recorded_at),
+    )
+
+
+def _disputed(
+    reader: Reader, subject: Name | None, predicate: str | None, qualifiers: Mapping[str, Any] | None
+) -> list[FactRow]:
+    """The disputed facts of the fluent, or of the shared object, that a settlement names."""
+    if subject is None or predicate is None:
+        return []
+    resolved = reader.snapshot.registry.resolve(predicate)
+    number = reader.directory.one(subject, reader.snapshot)
+    if number is None:
+        return []
+    name = resolved.predicate.name
+    rows = reader.rows(disputed=1, predicate=name, subject=number)
+    if resolved.predicate.symmetric or resolved.predicate.unique_object or resolved.inverse:
+        rows += reader.rows(disputed=1, predicate=name, object=f"e{number}")
+    return audit.with_qualifiers(reader, rows, qualifiers)
+
+
+def _winner(reader: Reader, found: ConflictSet, object: Any) -> str | None:
+    """The reference of the value, or for a unique object of the subject, that is to stand."""
+    named = object
+    if found.subject is not None:
+        named = object_ref(object, reader.snapshot.predicate(found.predicate), reader.directory)
+    if named is None or (isinstance(named, str) and named[:2] in ("l:", "x:")):
+        return named
+    number = reader.directory.one(named, reader.snapshot)
+    return None if number is None else f"e{number}"
+
+
+def _keep_both(writer: Writer, reader: Reader, found: ConflictSet) -> Receipt:
+    ledger = writer.ledger
+    if found.subject is None:
+        return Receipt(Outcome.IDEMPOTENT, why="a unique object has one subject: keep_both changes nothing")
+    rows = list(reader.by_id(fact.id for fact in found.facts).values())
+    subject = reader.directory.number(found.subject)
+    pairs = resolution.compatible_pairs(found, reader.snapshot, rows)
+    known = {(r.a, r.b) for r in ledger.records.compat if (r.subject, r.predicate) == (subject, found.predicate)}
+    fresh = [
+        CompatRow(ledger.scope, subject, found.predicate, a, b, writer.recorded_at)
+        for a, b in pairs
+        if (a, b) not in known
+    ]
+    if not fresh:
+        return Receipt(Outcome.IDEMPOTENT, why="nothing changes: they are kept side by side already")
+    ledger.store.insert(fresh)
+    ledger.forget_records()
+    ledger.refold(ledger.dependents({(subject, found.predicate)}), writer.recorded_at)
+    why = "the values are kept side by side from now on"
+    if not ledger.registry().entry(found.predicate).registered:
+        why += f"; predicates.define({found.predicate!r}, cardinality='many') says so for every subject"
+    return Receipt(Outcome.UPDATE, why=why, recorded_at=exact(writer.recorded_at))
