@@ -23,7 +23,7 @@ from semgraph.store.schema import (
 from semgraph.temporal import exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from semgraph.ledger import Change, Fluent
     from semgraph.model import Entity
@@ -41,14 +41,14 @@ def claims(
     source_ref: str | None,
     *,
     retracted: bool,
-) -> Iterator[Claim]:
+) -> list[ClaimRow]:
     """Stored claims that meet the conditions, by transaction time."""
     where: dict[str, Any] = {}
     snapshot = reader.snapshot
     if subject is not None:
         number = reader.directory.one(subject, snapshot)
         if number is None:
-            return
+            return []
         where["subject"] = snapshot.members.get(number, [number])
     if predicate is not None:
         resolved = snapshot.registry.resolve(predicate)
@@ -60,9 +60,7 @@ def claims(
     if source_ref is not None:
         where["source_ref"] = source_ref
     rows = reader.ledger.store.select(ClaimRow, reader.ledger.scope, order=("recorded_at", "id"), **where)
-    for row in rows:
-        if retracted or snapshot.visible(row):
-            yield reader.claim(row)
+    return [row for row in rows if retracted or snapshot.visible(row)]
 
 
 def claims_of(reader: Reader, target: object) -> list[ClaimRow]:

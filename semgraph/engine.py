@@ -14,21 +14,31 @@ from semgraph.handles import Names, Predicates
 from semgraph.session import Config, Session
 from semgraph.store import open_store
 from semgraph.temporal import POS_INF, span
-from semgraph.view import GraphView, Slice
+from semgraph.view import CHUNK, GraphView, Slice
 
 if TYPE_CHECKING:
-    from semgraph.model import Claim, Fact, Receipt
-    from semgraph.writing import Writer
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
     from types import TracebackType
 
-    from semgraph.model import Batch, ConflictSet, Entity, Explanation, FactVersion, ForgetReport, Problem, Rejection
+    from semgraph.model import (
+        Batch,
+        Claim,
+        ConflictSet,
+        Entity,
+        Explanation,
+        Fact,
+        FactVersion,
+        ForgetReport,
+        Problem,
+        Receipt,
+        Rejection,
+    )
     from semgraph.session import When
     from semgraph.statement import Said
-    from semgraph.store.protocol import Store
+    from semgraph.writing import Writer
 
     Name = str | Entity
     Target = Claim | Fact | Receipt | str
@@ -67,17 +77,13 @@ class KnowledgeGraph(GraphView):
             store.close()
             raise
 
-    @classmethod
-    def _sharing(
-        cls, store: Store, scope: str, settings: Config, clock: Callable[[], datetime] | None
-    ) -> KnowledgeGraph:
-        graph = cls.__new__(cls)
-        GraphView.__init__(graph, Session(store, scope, settings, clock), Slice())
-        return graph
-
     def scoped(self, name: str) -> KnowledgeGraph:
         """Another scope on the same store, clock and connection; nothing crosses between the two."""
-        return self._sharing(self._session.store, name, self._session.config, self._session.clock)
+        mine = self._session
+        graph = KnowledgeGraph.__new__(KnowledgeGraph)
+        session = Session(mine.store, name, mine.config, mine.clock, beside=mine)
+        GraphView.__init__(graph, session, Slice())
+        return graph
 
     @property
     def path(self) -> Path | None:
@@ -439,7 +445,11 @@ class KnowledgeGraph(GraphView):
     ) -> Iterator[Claim]:
         """The claims as stored, in the order in which they were recorded."""
         with self.reading() as reader:
-            yield from audit.claims(reader, subject, predicate, source, source_ref, retracted=retracted)
+            rows = audit.claims(reader, subject, predicate, source, source_ref, retracted=retracted)
+        for start in range(0, len(rows), CHUNK):
+            with self.reading() as reader:
+                made = [reader.claim(row) for row in rows[start : start + CHUNK]]
+            yield from made
 
     # -- life
 

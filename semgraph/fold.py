@@ -21,94 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["Clash", "Policy", "Segment", "Span", "Statement", "Value", "clashes", "fold", "possible_from"]
 
 
-class Value(NamedTuple):
-    """What competes in a fluent: the reference of an object (empty for none) and its sign."""
-
-    ref: str
-    negative: bool = False
-
-
-@dataclass(slots=True, eq=False)
-class Statement:
-    """What one claim says of one value over one stretch of time; a claim cut in two makes two statements."""
-
-    claim: str
-    value: Value
-    start: int
-    start_bound: Bound
-    basis: str  # stated | observed | always | resumed | premise (starts with what it rests on) | unknown
-    end: int
-    end_bound: Bound | None
-    end_kind: str  # open | stated | soft | ttl
-    said: int
-    rank: int
-    source: str
-    source_ref: str | None
-    source_class: str
-    change: bool
-    also: bool
-    explicit_end: bool
-    order: str  # the key of the object's first name, of the literal, or nothing
-    recorded: int
-
-    @property
-    def evidence(self) -> int:
-        """Until when the source vouches for the value; past it only inertia does."""
-        if self.end_kind == "stated":
-            return self.end
-        if self.end_kind == "soft" or self.start > self.said:
-            return self.start
-        return self.said
-
-    @property
-    def bounded(self) -> bool:
-        """Whether the source said when it stopped."""
-        return self.end_kind == "stated"
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """How the values of a fluent compete: from the registry, the alias table and what was settled."""
-
-    cardinality: str  # one | many | once | unregistered
-    window: int  # microseconds
-    event: bool = False
-    refines: Callable[[str, str], bool] | None = None
-    compatible: frozenset[frozenset[str]] = frozenset()
-
-
-class Span(NamedTuple):
-    """How long a statement supported a segment; an absorbed one spoke of a coarser value."""
-
-    statement: Statement
-    since: int
-    until: int
-    absorbed: bool
-
-
-@dataclass(slots=True, eq=False)
-class Segment:
-    """A maximal interval in which one value holds, with all that supported it."""
-
-    value: Value
-    start: int
-    end: int
-    start_bound: Bound
-    basis: str
-    end_bound: Bound | None
-    end_reason: str  # open | stated | soft | ttl | superseded | ended | refined | suspended
-    ended_by: tuple[str, ...]
-    opened: str
-    closed: str
-    spans: list[Span]
-    assumed: bool = False
-    planned: bool = False
-
-    def claims(self) -> list[Statement]:
-        """Every statement that ever supported exactly this value, each once."""
-        return list(dict.fromkeys(span.statement for span in self.spans if not span.absorbed))
-
-
 @dataclass(slots=True, eq=False)
 class _Holder:
     key: Hashable
@@ -312,7 +224,7 @@ class _Sweep:
     def early_row(self, d: Statement, w: _Holder, t: int) -> float | None:
         """Rows 5 to 9, or None where the two really compete."""
         v = d.value
-        opposed = _opposed(v, w.value)
+        opposed = opposed(v, w.value)
         if not opposed:
             if not d.change and (v in self.additive or w.value in self.additive):
                 return 5
@@ -344,9 +256,9 @@ class _Sweep:
     def exclusive(self, d: Statement, w: _Holder, *, opposed: bool) -> bool:
         if opposed:
             return True
-        if not _rivals(d.value, w.value, self.policy):
+        if not rivals(d.value, w.value, self.policy):
             return False
-        return self.policy.cardinality != "unregistered" or not any(_same_breath(d, s) for s in w.supports)
+        return self.policy.cardinality != "unregistered" or not any(same_breath(d, s) for s in w.supports)
 
     def newer(self, d: Statement, w: _Holder, t: int) -> bool:
         return all(d.said >= s.said for s in w.supports if s.evidence > t)
@@ -471,24 +383,6 @@ def _outdates(k: Statement, d: Statement, t: int) -> bool:
     return k.change and k.rank >= d.rank and k.said >= d.said and k.evidence > t
 
 
-def _opposed(a: Value, b: Value) -> bool:
-    """Whether one denies the other: a value and its own negation, or an end of every value."""
-    if a.negative == b.negative:
-        return False
-    return a.ref == b.ref or not (a.ref if a.negative else b.ref)
-
-
-def _rivals(a: Value, b: Value, policy: Policy) -> bool:
-    """Whether two values that do not deny each other exclude each other in time."""
-    if a.negative or b.negative or policy.event or policy.cardinality == "many":
-        return False
-    return frozenset((a.ref, b.ref)) not in policy.compatible
-
-
-def _same_breath(a: Statement, b: Statement) -> bool:
-    return a.source == b.source and (a.said == b.said or (a.source_ref is not None and a.source_ref == b.source_ref))
-
-
 def _most_precise_end(w: _Holder, by: Statement, t: int) -> Bound | None:
     stated = [s for s in (*(span.statement for span in w.spans), *w.supports, by) if s.bounded and s.end == t]
     bounds = [s.end_bound for s in stated if s.end_bound is not None]
@@ -508,76 +402,3 @@ def _coalesce(segments: Collection[Segment]) -> list[Segment]:
         else:
             chain.append(g)
     return [g for chain in out.values() for g in chain]
-
-
-class Clash(NamedTuple):
-    """Two segments that exclude each other, and the interval in which both hold."""
-
-    a: Segment
-    b: Segment
-    start: int
-    end: int
-
-
-def clashes(segments: Sequence[Segment], policy: Policy, additive: Collection[Value]) -> list[Clash]:
-    """Every pair of segments that hold together although their values exclude each other."""
-    groups: Iterable[list[Segment]] = [sorted(segments, key=lambda g: g.start)]
-    if (policy.cardinality == "many" or policy.event) and all(g.value.ref for g in segments):
-        groups = _by_ref(segments)  # only a value and its own negation can clash
-    found = []
-    for ordered in groups:
-        for i, a in enumerate(ordered):
-            for b in ordered[i + 1 :]:
-                if b.start >= a.end:
-                    break
-                if a.value != b.value and excludes(a, b, policy, additive):
-                    found.append(Clash(a, b, b.start, min(a.end, b.end)))
-    return found
-
-
-def _by_ref(segments: Iterable[Segment]) -> Iterable[list[Segment]]:
-    groups: dict[str, list[Segment]] = {}
-    for g in sorted(segments, key=lambda g: g.start):
-        groups.setdefault(g.value.ref, []).append(g)
-    return groups.values()
-
-
-def excludes(a: Segment, b: Segment, policy: Policy, additive: Collection[Value]) -> bool:
-    """Whether two segments of one fluent can't both be right."""
-    if _opposed(a.value, b.value):
-        return True
-    if a.value in additive or b.value in additive or not _rivals(a.value, b.value, policy):
-        return False
-    if policy.cardinality == "unregistered" and any(
-        _same_breath(x, y) for x in a.claims() for y in b.claims()
-    ):
-        return False
-    return not _refined_pair(a, b, policy)
-
-
-def _refined_pair(a: Segment, b: Segment, policy: Policy) -> bool:
-    refines = policy.refines
-    if refines is None or not (refines(a.value.ref, b.value.ref) or refines(b.value.ref, a.value.ref)):
-        return False
-    return not any(all(span.statement.source_class == "imported" for span in g.spans) for g in (a, b))
-
-
-def possible_from(g: Segment, rivals: Iterable[Segment]) -> int:
-    """How far before its observed start a segment may have held: back to where a rival last was certain."""
-    limit = NEG_INF
-    for r in rivals:
-        sure_from, sure_to = certain_window(r)
-        if sure_from < min(sure_to, g.start):
-            limit = max(limit, min(sure_to, g.start))
-    return limit
-
-
-def certain_window(g: Segment) -> tuple[int, int]:
-    """The part of a segment outside both uncertainty windows; empty (start >= end) where it is never certain."""
-    if g.assumed or g.planned:
-        return g.end, g.start
-    start = g.start_bound.before if g.basis == "stated" and g.start_bound.before - g.start > 1 else g.start
-    end = g.end
-    if g.end_reason in ("stated", "ended") and g.end_bound is not None:
-        end = min(end, g.end_bound.earliest)
-    return start, end

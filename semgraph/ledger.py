@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from semgraph.fold import Value
     from semgraph.store.protocol import Store
 
-__all__ = ["Change", "Fluent", "Ledger", "Snapshot"]
+__all__ = ["Change", "Fluent", "Ledger", "Pulse", "Snapshot"]
 
 Fluent = tuple[int, str]  # subject and canonical predicate
 _REACH = 2  # how many mirrored fluents away a fact's rivals can still depend on
@@ -63,14 +63,22 @@ class _Records:
     registries: dict[int, Registry] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class Pulse:
+    """What the ledgers of one connection share: a count of the changes to small tables, which no file version shows."""
+
+    beats: int = 0
+
+
 class Ledger:
     """The claims and facts of one scope; every method runs inside a transaction of the store."""
 
-    def __init__(self, store: Store, scope: int, *, unregistered: str = "flag") -> None:
+    def __init__(self, store: Store, scope: int, pulse: Pulse, *, unregistered: str = "flag") -> None:
         self.store = store
         self.scope = scope
         self.unregistered = unregistered
-        self.version = -1
+        self.pulse = pulse
+        self.version = (-1, -1)
         self._records: _Records | None = None
         self._by_subject: dict[Fluent, list[ClaimRow]] = {}
         self._by_object: dict[tuple[str, str], list[ClaimRow]] = {}
@@ -82,9 +90,9 @@ class Ledger:
 
     def begin(self) -> None:
         """Forget what an earlier transaction read; keep the small tables unless another handle wrote."""
-        version = self.store.version()
+        version = (self.store.version(), self.pulse.beats)
         if version != self.version:
-            self.forget_records()
+            self._drop_records()
             self.version = version
         self._by_subject.clear()
         self._by_object.clear()
@@ -92,7 +100,12 @@ class Ledger:
         self._justifications.clear()
 
     def forget_records(self) -> None:
-        """Drop the cached small tables too, after they changed."""
+        """Drop the cached small tables too, after they changed; other ledgers of the connection will see it."""
+        self.pulse.beats += 1
+        self.version = (self.version[0], self.pulse.beats)
+        self._drop_records()
+
+    def _drop_records(self) -> None:
         self._records = None
         self._keys.clear()
 
@@ -231,7 +244,9 @@ class Ledger:
         """Store justifications."""
         if rows:
             self.store.insert(rows, replace=True)
-            self.records.justified = True
+            if not self.records.justified:
+                self.forget_records()
+                self.records.justified = True
             self._justifications.clear()
 
     # -- which fluents a write touches

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from semgraph.directory import Directory
 from semgraph.errors import ConfigError, InputError
-from semgraph.ledger import Ledger
+from semgraph.ledger import Ledger, Pulse
 from semgraph.names import SELF_NAMES, entity_key
 from semgraph.temporal import NEG_INF, instant_of, next_recorded, parse_bound
 
@@ -67,12 +67,21 @@ class Config:
 class Session:
     """One scope of an open store, as one handle sees it."""
 
-    def __init__(self, store: Store, scope: str, config: Config, clock: Callable[[], datetime] | None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        scope: str,
+        config: Config,
+        clock: Callable[[], datetime] | None,
+        *,
+        beside: Session | None = None,
+    ) -> None:
         self.store = store
         self.scope = check_scope(scope)
         self.config = config
         self.clock = clock
-        self.ledger = Ledger(store, _NO_SCOPE, unregistered=config.unregistered)
+        self.pulse = Pulse() if beside is None else beside.pulse
+        self.ledger = Ledger(store, _NO_SCOPE, self.pulse, unregistered=config.unregistered)
         self.directory = Directory(self.ledger, self.scope, config.self_names)
         self.last_recorded = NEG_INF
 

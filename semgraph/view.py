@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     Name = str | Entity
 
-__all__ = ["GraphView", "Slice"]
+__all__ = ["CHUNK", "GraphView", "Slice"]
 
-_CHUNK = 500  # facts made at a time on the way through a whole graph
+CHUNK = 500  # facts made at a time on the way through a whole graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,9 +200,9 @@ class GraphView:
             readings = [r for r in readings if _positive(r)]
             readings.sort(key=lambda r: (r.row.subject, r.row.predicate, r.row.valid_from, r.row.id))
             kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
-        for start in range(0, len(kept), _CHUNK):
+        for start in range(0, len(kept), CHUNK):
             with self.reading() as reader:
-                made = reader.facts(kept[start : start + _CHUNK], self._instant())
+                made = reader.facts(kept[start : start + CHUNK], self._instant())
             for fact in made:
                 if fact.confidence >= min_confidence and _qualified(fact, qualifiers):
                     yield fact
