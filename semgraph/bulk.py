@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from semgraph import remembering
 from semgraph.errors import InputError, RejectedError
 from semgraph.model import Batch, Claim, Outcome, Receipt
-from semgraph.statement import prepare
-from semgraph.store.schema import ClaimRow, RetractionRow
+from semgraph.statement import identity, prepare
+from semgraph.store.schema import ClaimRow, RetractionRow, VetoRow
 from semgraph.temporal import POS_INF
 from semgraph.writing import Writer, premises_of, rejected_receipt
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["add_all"]
 
-_WORDS = (
+_WORDS = frozenset(
     "subject predicate object valid_from valid_to valid_through kind negative source source_ref said_at confidence "
-    "qualifiers because text"
-).split()
+    "qualifiers because text".split()
+)
 _SMALL = 64  # above this, look-ups are made for the whole batch at once
 
 
@@ -73,6 +73,7 @@ class _Run:
         self.on_reject = on_reject
         self.replaces = replaces
         self.wanted = receipts
+        self.vetoed = False
         self.counts: Counter[str] = Counter()
         self.rejected: list[Receipt] = []
         self.receipts: list[Receipt] = []
@@ -81,9 +82,10 @@ class _Run:
     def take(self, chunk: Sequence[Any]) -> None:
         with self.session.write() as recorded_at:
             writer = Writer(self.session, recorded_at)
+            ledger = self.session.ledger
+            self.vetoed = bool(ledger.store.select(VetoRow, ledger.scope, limit=1))
             said = [self._prepare(item) for item in chunk]
-            if len(said) > _SMALL:
-                self._prefetch(said, recorded_at)
+            known = self._prefetch(said, recorded_at) if len(said) > _SMALL else [None] * len(said)
             admitted, refused, justifications = [], {}, []
             seen: set[str] = set()
             for index, one in enumerate(said):
@@ -91,7 +93,7 @@ class _Run:
                 try:
                     if isinstance(one, RejectedError):
                         raise one
-                    found, rows = writer.admit(*one)
+                    found, rows = writer.admit(*one, known=known[index])
                     if found.fresh and found.row.id in seen:
                         found, rows = type(found)(found.row, fresh=False), []
                     seen.add(found.row.id)
@@ -100,7 +102,7 @@ class _Run:
                 except RejectedError as error:
                     self.session.directory.undo(checkpoint)
                     refused[index] = self._refuse(writer, error, chunk[index])
-            written = writer.store([found for _, found in admitted], justifications)
+            written = writer.store([found for _, found in admitted], justifications, brief=not self.wanted)
             done = {index: position for position, (index, _) in enumerate(admitted)}
             if self.replaces is not None:
                 self._retract_rest(writer, {found.row.id for _, found in admitted})
@@ -123,16 +125,16 @@ class _Run:
             premises = premises_of(words.pop("because", ()))
             words["source"] = words.get("source") or self.session.config.source
             said = prepare(self.session.ledger.registry(), timezone=self.session.config.timezone, **words)
-            remembering.check_vetoes(self.session, said)
+            if self.vetoed:
+                remembering.check_vetoes(self.session, said)
         except RejectedError as error:
             return error
         except InputError as error:
             return RejectedError("bad_input", str(error))
         return said, premises
 
-    def _prefetch(self, said: Sequence[Any], recorded_at: int) -> None:
-        from semgraph.statement import identity
-
+    def _prefetch(self, said: Sequence[Any], recorded_at: int) -> list[str | None]:
+        """The ids of the claims, after one look-up for the names and one for the claims of the whole batch."""
         directory, ledger = self.session.directory, self.session.ledger
         names = set()
         for one in said:
@@ -141,11 +143,12 @@ class _Run:
                     if isinstance(end, str):
                         names.add(directory.key(end))
         directory.prefetch(names)
-        ledger.fetch(
-            identity(one[0], directory, self.session.scope, recorded_at)
+        known = [
+            None if isinstance(one, RejectedError) else identity(one[0], directory, self.session.scope, recorded_at)
             for one in said
-            if not isinstance(one, RejectedError)
-        )
+        ]
+        ledger.fetch(one for one in known if one is not None)
+        return known
 
     def _refuse(self, writer: Writer, error: RejectedError, item: Any) -> Receipt:
         if self.on_reject == "raise":
@@ -181,11 +184,11 @@ def _words(item: Any) -> dict[str, Any]:
         return words
     if not hasattr(item, "keys"):
         raise InputError(f"each claim is a mapping with the parameters of add(), not {type(item).__name__}")
-    unknown = [str(key) for key in item.keys() if key not in _WORDS]
+    unknown = [str(key) for key in item.keys() - _WORDS]
     missing = [key for key in ("subject", "predicate") if key not in item]
     if unknown or missing:
         what = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"
-        raise InputError(f"{what}: a claim has the parameters of add(): {', '.join(_WORDS)}")
+        raise InputError(f"{what}: a claim has the parameters of add(): {', '.join(sorted(_WORDS))}")
     words = dict(item)
     if words.get("kind", "state") not in ("state", "change", "also"):
         raise InputError(f"kind is state, change or also, not {words['kind']!r}")

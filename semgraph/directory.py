@@ -219,6 +219,8 @@ class Directory:
         rows = self.rows(self.key(name))
         if not rows:
             return self.create(name, recorded_at, source)
+        if len(rows) == 1:
+            return rows[0].entity
         snapshot = self.ledger.at()
         if len({snapshot.entity(row.entity) for row in rows}) > 1:
             valid = [row for row in rows if row.valid_from <= instant < row.valid_to]
@@ -240,6 +242,7 @@ class Directory:
         number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest(), "big") >> 1
         label = name.strip()
         self._pending.append(EntityRow(self.ledger.scope, number, label, key, recorded_at))
+        self.ledger.made(number, key)
         self._add(key, number, label, "self" if key == _SELF else "primary", bounds, source, recorded_at)
         return number
 

@@ -143,6 +143,8 @@ def history(reader: Reader, subject: str | Entity, predicate: str) -> list[FactV
             for found in reader.ledger.store.select(table, reader.ledger.scope, predicate=name, **where):
                 row = FactRow(*found)
                 near = int(row.object[1:]) if turned else row.subject
+                if turned and not resolved.inverse and row.subject == near:
+                    continue
                 if row.sys_from <= reader.snapshot.known_at and reader.ledger.at(row.sys_from).entity(number) == near:
                     readings += reader.reading(row, shown, turned=turned, flipped=resolved.flipped)
     readings.sort(key=lambda r: (r.row.sys_from, r.row.valid_from, r.row.id))

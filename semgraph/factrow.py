@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.store.schema import FactRow
-from semgraph.temporal import POS_INF, UNKNOWN, Bound
+from semgraph.temporal import POS_INF, UNKNOWN, Bound, exact
 
 if TYPE_CHECKING:
     from semgraph.belief import Draft
+    from semgraph.segment import Segment
 
-__all__ = ["Body", "decode", "encode"]
+__all__ = ["Body", "bound_text", "decode", "encode", "holds"]
 
 
 class Body(NamedTuple):
@@ -36,32 +37,30 @@ class Body(NamedTuple):
     opposite: list[tuple[str, int, int]] | None
 
 
-def encode(draft: Draft, scope: int, recorded_at: int) -> FactRow:
-    """The row of a fact, believed from `recorded_at` on."""
+def encode(draft: Draft, scope: int, recorded_at: int) -> tuple[FactRow, Body]:
+    """The row of a fact, believed from `recorded_at` on, and its body as `decode` would read it."""
     g = draft.segment
     basis = "resumed" if g.basis == "premise" else g.basis
-    body: dict[str, Any] = {"b": basis, "c": [row.id for row in draft.claims], "f": draft.base}
-    if g.basis != "unknown" and g.start_bound.stored:
-        body["s"] = g.start_bound.stored
-    if g.end_bound is not None and g.end_bound.stored:
-        body["t"] = g.end_bound.stored
-    optional = {
-        "r": "" if g.end_reason == "open" else g.end_reason,
-        "a": draft.absorbed,
-        "e": list(g.ended_by),
-        "o": "" if g.opened == "new" else g.opened,
-        "x": g.closed,
-        "u": draft.supersedes,
-        "p": [] if draft.possible == (g.start, g.end) else list(draft.possible),
-        "k": [] if draft.certain == (g.start, g.end) else list(draft.certain),
-        "v": [[r.fact, r.start, r.end, int(r.mirrored)] for r in draft.rivals],
-        "m": int(g.planned) + 2 * int(g.assumed),
-    }
-    body |= {key: value for key, value in optional.items() if value}
-    if g.value.negative and any(span.statement.explicit_end for span in g.spans):
-        plain = [s for s in g.spans if not s.statement.explicit_end]
-        body["n"] = sorted([s.statement.claim, s.since, s.until] for s in plain)
-    return FactRow(
+    body = Body(
+        basis,
+        UNKNOWN if basis == "unknown" else _at(g.start_bound, g.start),
+        None if g.end == POS_INF else exact(g.end) if g.end_bound is None else _at(g.end_bound, g.end),
+        g.end_reason,
+        [row.id for row in draft.claims],
+        draft.absorbed,
+        list(g.ended_by),
+        g.opened,
+        g.closed,
+        draft.possible,
+        draft.certain,
+        draft.base,
+        [(r.fact, r.start, r.end, bool(r.mirrored)) for r in draft.rivals],
+        draft.supersedes,
+        g.planned,
+        g.assumed,
+        _unless_explicit(g),
+    )
+    row = FactRow(
         scope,
         draft.id,
         draft.subject,
@@ -74,8 +73,62 @@ def encode(draft: Draft, scope: int, recorded_at: int) -> FactRow:
         g.end,
         recorded_at,
         POS_INF,
-        json.dumps(body, ensure_ascii=False, separators=(",", ":")),
+        _text(body, g),
     )
+    return row, body
+
+
+def _at(bound: Bound, instant: int) -> Bound:
+    return bound if bound.instant == instant else Bound.from_stored(instant, bound_text(bound))
+
+
+def _unless_explicit(g: Segment) -> list[tuple[str, int, int]] | None:
+    """For a negative fact that some explicit end supports: when each of its other supports held."""
+    if not g.value.negative or not any(span.statement.explicit_end for span in g.spans):
+        return None
+    plain = [s for s in g.spans if not s.statement.explicit_end]
+    return sorted((s.statement.claim, s.since, s.until) for s in plain)
+
+
+def _text(body: Body, g: Segment) -> str:
+    """The body as JSON; what can be told from the columns is left out."""
+    told: dict[str, Any] = {"b": body.basis, "c": body.claims, "f": body.base}
+    if body.basis != "unknown" and (start := bound_text(g.start_bound)):
+        told["s"] = start
+    if g.end_bound is not None and (end := bound_text(g.end_bound)):
+        told["t"] = end
+    own = (g.start, g.end)
+    optional = {
+        "r": "" if body.end_reason == "open" else body.end_reason,
+        "a": body.absorbed,
+        "e": body.ended_by,
+        "o": "" if body.opened == "new" else body.opened,
+        "x": body.closed,
+        "u": body.supersedes,
+        "p": () if body.possible == own else body.possible,
+        "k": () if body.certain == own else body.certain,
+        "v": [(fact, start, end, int(mirrored)) for fact, start, end, mirrored in body.rivals],
+        "m": int(body.planned) + 2 * int(body.assumed),
+    }
+    told.update((key, value) for key, value in optional.items() if value)
+    if body.opposite is not None:
+        told["n"] = body.opposite
+    return _json(told)
+
+
+_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_texts: dict[int, tuple[Bound, str]] = {}
+_TEXTS_KEPT = 1 << 14
+
+
+def bound_text(bound: Bound) -> str:
+    """`bound.stored`, kept for bounds that are met again and again: those of a batch share theirs."""
+    found = _texts.get(id(bound))
+    if found is None or found[0] is not bound:
+        if len(_texts) >= _TEXTS_KEPT:
+            _texts.clear()
+        found = _texts[id(bound)] = (bound, bound.stored)
+    return found[1]
 
 
 def decode(row: FactRow) -> Body:

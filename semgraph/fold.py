@@ -11,14 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from semgraph.segment import Policy, Segment, Span, Statement, Value, opposed, rivals, same_breath
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+    from collections.abc import Collection, Hashable, Iterable, Sequence
 
-__all__ = ["Clash", "Policy", "Segment", "Span", "Statement", "Value", "clashes", "fold", "possible_from"]
+__all__ = ["fold"]
 
 
 @dataclass(slots=True, eq=False)
@@ -224,14 +225,14 @@ class _Sweep:
     def early_row(self, d: Statement, w: _Holder, t: int) -> float | None:
         """Rows 5 to 9, or None where the two really compete."""
         v = d.value
-        opposed = opposed(v, w.value)
-        if not opposed:
+        denied = opposed(v, w.value)
+        if not denied:
             if not d.change and (v in self.additive or w.value in self.additive):
                 return 5
             finer = self.refinement(d, w)
             if finer:
                 return finer
-        if not self.exclusive(d, w, opposed=opposed):
+        if not self.exclusive(d, w, denied=denied):
             return 8
         answers = not v.negative and d.rank >= w.rank and d.said >= w.last_said and d.start >= w.start
         if answers and w.every("explicit_end"):
@@ -253,8 +254,8 @@ class _Sweep:
             return ABSORBED if w.rank >= d.rank else 8
         return None
 
-    def exclusive(self, d: Statement, w: _Holder, *, opposed: bool) -> bool:
-        if opposed:
+    def exclusive(self, d: Statement, w: _Holder, *, denied: bool) -> bool:
+        if denied:
             return True
         if not rivals(d.value, w.value, self.policy):
             return False

@@ -254,10 +254,15 @@ def _erase_rejections(ledger: Ledger, plan: _Plan) -> int:
         if plan.entities
         else set()
     )
+    refs = {row.source_ref for row in plan.claims.values()} if plan.kind == "source_ref" else set()
+    qualities = {str(v) for row in plan.claims.values() if row.qualifiers for v in json.loads(row.qualifiers).values()}
+    texts |= {text for text in qualities if len(text) >= _MIN_NEEDLE}
     gone = 0
     for row in ledger.store.select(RejectedRow, ledger.scope):
-        words = f"{row.reason} {' '.join(str(v) for v in json.loads(row.content).values()) if row.content else ''}"
-        if any(t in words for t in texts) or any(_mentioned(key, words) for key in keys):
+        content = json.loads(row.content) if row.content else {}
+        words = f"{row.reason} {' '.join(map(str, content.values()))}"
+        spoken = any(t in words for t in texts) or any(_mentioned(key, words) for key in keys)
+        if spoken or content.get("source_ref", "") in refs:
             gone += ledger.store.delete(RejectedRow, ledger.scope, number=row.number)
     return gone
 

@@ -161,8 +161,9 @@ class Names:
         ledger = self._session.ledger
         snapshot = ledger.at()
         now = {(snapshot.entity(subject), predicate) for subject, predicate in fluents}
-        rows = [row for s, p in ledger.component(fluents | now) for row in ledger.on_subjects([s], p)]
-        return ledger.dependents(fluents | now | ledger.fluents_of(rows, snapshot))
+        whole = ledger.component(fluents | now)  # an entity without a claim of its own may hold those of another
+        rows = [row for s, p in whole for row in ledger.on_subjects([s], p)]
+        return ledger.dependents(whole | ledger.fluents_of(rows, snapshot))
 
 
 class Predicates:

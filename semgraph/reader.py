@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import factrow
 from semgraph.belief import base_confidence
-from semgraph.fold import Value
+from semgraph.segment import Value
 from semgraph.model import Claim, ConflictSet, Entity, Fact, Literal
 from semgraph.statement import value_of
 from semgraph.store.schema import FactRow, PastFactRow

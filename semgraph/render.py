@@ -67,9 +67,9 @@ def fact_line(fact: Fact, now: int) -> str:
 
 
 def clean(text: str, limit: int = MAX_VALUE) -> str:
-    """A value on a single line, without characters that steer a terminal, a reader or a fence, cut with a mark.
+    r"""A value on a single line, without characters that steer a terminal, a reader or a fence, cut with a mark.
 
-    >>> clean("one\\ntwo\\u202e three")
+    >>> clean("one\ntwo\u202e three")
     'one two three'
     """
     kept = "".join(filter(None, map(_kept, text)))

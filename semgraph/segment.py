@@ -188,10 +188,10 @@ def _refined_pair(a: Segment, b: Segment, policy: Policy) -> bool:
     return not any(all(span.statement.source_class == "imported" for span in g.spans) for g in (a, b))
 
 
-def possible_from(g: Segment, rivals: Iterable[Segment]) -> int:
+def possible_from(g: Segment, others: Iterable[Segment]) -> int:
     """How far before its observed start a segment may have held: back to where a rival last was certain."""
     limit = NEG_INF
-    for r in rivals:
+    for r in others:
         sure_from, sure_to = certain_window(r)
         if sure_from < min(sure_to, g.start):
             limit = max(limit, min(sure_to, g.start))

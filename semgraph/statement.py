@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import names
 from semgraph.errors import InputError, RejectedError
+from semgraph.factrow import bound_text
 from semgraph.gate import SEED_CONFIDENCE, check_confidence, check_source, check_text, source_class
 from semgraph.model import Entity, Literal
 from semgraph.store.schema import ClaimRow
@@ -130,8 +131,10 @@ def prepare(
     return made
 
 
-def row_of(said: Said, directory: Directory, scope_name: str, recorded_at: int) -> ClaimRow:
-    """The row of a claim, its names resolved; new names become entities."""
+def row_of(
+    said: Said, directory: Directory, scope_name: str, recorded_at: int, *, known: str | None = None
+) -> ClaimRow:
+    """The row of a claim, its names resolved; new names become entities. `known` is its id, if computed before."""
     said_at = recorded_at if said.said_at is None else said.said_at.instant
     if said_at > recorded_at + MAX_SKEW:
         raise RejectedError(
@@ -139,7 +142,7 @@ def row_of(said: Said, directory: Directory, scope_name: str, recorded_at: int) 
         )
     _check_soft_end(said, said_at)
     at = said_at if said.valid_from is None else said.valid_from.instant
-    known = identity(said, directory, scope_name, recorded_at)
+    known = known or identity(said, directory, scope_name, recorded_at)
     subject = directory.resolve(said.subject, at, recorded_at, said.source)
     thing = said.thing
     ref, text, kind = thing.ref, thing.text, thing.type
@@ -164,9 +167,9 @@ def row_of(said: Said, directory: Directory, scope_name: str, recorded_at: int) 
         said.kind,
         int(said.opposed),
         None if said.valid_from is None else said.valid_from.instant,
-        "" if said.valid_from is None else said.valid_from.stored,
+        "" if said.valid_from is None else bound_text(said.valid_from),
         None if said.valid_to is None else said.valid_to.instant,
-        "" if said.valid_to is None else said.valid_to.stored,
+        "" if said.valid_to is None else bound_text(said.valid_to),
         said_at,
         int(said.said_at is not None),
         recorded_at,

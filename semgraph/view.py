@@ -15,6 +15,7 @@ from semgraph.reader import Reader, Reading
 from semgraph.statement import object_ref
 from semgraph.store.schema import AliasRow, EntityRow
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
+from semgraph.walking import WalkingView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +43,7 @@ class Slice:
     pinned: int | None = None  # what "now" means here
 
 
-class GraphView:
+class GraphView(WalkingView):
     """The graph as it was at a valid time, as known at a transaction time.
 
     Make one with `kg.at`, `kg.during` or `kg.throughout`; a `KnowledgeGraph` is itself one, of now.
@@ -303,6 +304,8 @@ class GraphView:
         for turned in sides:
             where = {"object": f"e{number}"} if turned else {"subject": number}
             for row in reader.rows(predicate=name, **where):
+                if turned and not resolved.inverse and row.subject == number:
+                    continue  # a loop that a merge made reads the same from both ends
                 readings += reader.reading(row, shown, turned=turned, flipped=resolved.flipped)
         return readings
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from semgraph import factrow
 from semgraph.belief import Belief
+from semgraph.effects import Admitted, Effect, Written, key_of
 from semgraph.errors import InputError, RejectedError
-from semgraph.fold import Value
 from semgraph.gate import source_class
 from semgraph.model import Outcome, Receipt
 from semgraph.reader import Reader, Reading
@@ -20,15 +19,14 @@ from semgraph.temporal import POS_INF, exact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from semgraph.effects import Trace
     from semgraph.ledger import Change
     from semgraph.model import ConflictSet
     from semgraph.session import Session
     from semgraph.statement import Said
     from semgraph.store.schema import ClaimRow, FactRow
 
-    Trace = dict[str, list[tuple[float, str, Value]]]
-
-__all__ = ["Admitted", "Writer", "premises_of"]
+__all__ = ["Admitted", "Writer", "Written", "premises_of", "rejected_receipt"]
 
 _GROUNDS = {
     "g1": "it is an explicit change",
@@ -54,26 +52,6 @@ _ROWS = {
 _WAYS_OUT = "settle() to choose, keep both or drop both; retract() what was said wrongly; end() what has stopped"
 
 
-@dataclass(slots=True)
-class Admitted:
-    """A claim of a write: its row, and what became of it before any fold."""
-
-    row: ClaimRow
-    fresh: bool = True
-    justified: bool = False  # an old claim that gained a justification
-
-
-@dataclass(slots=True)
-class Written:
-    """A finished write: its claims in input order, what changed, and the trace of their starts."""
-
-    admitted: list[Admitted]
-    changes: list[Change]
-    trace: Trace
-    recorded_at: int
-    facts: list[tuple[Change, factrow.Body | None, factrow.Body | None]] = field(default_factory=list)
-
-
 class Writer:
     """Writes of one session; every method runs inside a write transaction."""
 
@@ -89,9 +67,14 @@ class Writer:
 
     # -- admitting
 
-    def admit(self, said: Said, because: Sequence[Sequence[str]] | None = None) -> tuple[Admitted, list[JustificationRow]]:
-        """The row of a claim, not stored yet, with its justifications; RejectedError if a name or time is wrong."""
-        row = row_of(said, self.directory, self.session.scope, self.recorded_at)
+    def admit(
+        self, said: Said, because: Sequence[Sequence[str]] | None = None, *, known: str | None = None
+    ) -> tuple[Admitted, list[JustificationRow]]:
+        """The row of a claim, not stored yet, with its justifications; RejectedError if a name or time is wrong.
+
+        `known` is the id of the claim, where it was computed before.
+        """
+        row = row_of(said, self.directory, self.session.scope, self.recorded_at, known=known)
         old = self.ledger.claim(row.id)
         if old is not None:
             extra = self.more_justifications(old, because)
@@ -171,8 +154,13 @@ class Writer:
             justifications += rows
         return self.store(admitted, justifications)
 
-    def store(self, admitted: list[Admitted], justifications: Sequence[JustificationRow]) -> Written:
-        """The second half of `write`: everything is checked, now keep it."""
+    def store(
+        self, admitted: list[Admitted], justifications: Sequence[JustificationRow], *, brief: bool = False
+    ) -> Written:
+        """The second half of `write`: everything is checked, now keep it.
+
+        `brief` where no receipt will be asked for: rows that decide no outcome are then not traced.
+        """
         self.directory.flush()
         fresh = [one.row for one in admitted if one.fresh]
         touching = [one.row for one in admitted if one.fresh or one.justified]
@@ -181,20 +169,15 @@ class Writer:
             self.ledger.add_claims(fresh, justifications)
         else:
             self.ledger.add_justifications(justifications)
-        changes = self.ledger.refold(self.ledger.touched(touching), self.recorded_at, trace=trace) if touching else []
+        changes: list[Change] = []
+        if touching:
+            touched = self.ledger.touched(touching)
+            changes = self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
         return self.finish(admitted, changes, trace)
 
     def finish(self, admitted: list[Admitted], changes: list[Change], trace: Trace) -> Written:
-        """A write with its changes decoded once."""
-        decoded = [
-            (
-                change,
-                None if change.before is None else factrow.decode(change.before),
-                None if change.after is None else factrow.decode(change.after),
-            )
-            for change in changes
-        ]
-        return Written(admitted, changes, trace, self.recorded_at, decoded)
+        """A write with what it changed."""
+        return Written(admitted, changes, trace, self.recorded_at)
 
     # -- receipts
 
@@ -229,35 +212,37 @@ class Writer:
             return (Outcome.DUPLICATE if one.justified else Outcome.IDEMPOTENT), False
         if row.kind in ("deny", "correct") or (row.opposed and row.kind == "end"):
             return self._taken_back(written, row), False
-        rows = [(c, a) for c, _, a in written.facts if a is not None and row.id in a.claims]
+        held = written.supported_by(row.id)
         met = {r for r, *_ in written.trace.get(row.id, ())}
         if row.kind == "end":
-            if not rows and (10 in met or Belief(self.ledger.at()).suppressed(row)):
+            if not held and (10 in met or Belief(self.ledger.at()).suppressed(row)):
                 return Outcome.SUPPRESSED, False
             return (Outcome.CONFLICT if met & {11, 14} else Outcome.ENDED), False
-        if not rows:
-            absorbed = any(a is not None and row.id in a.absorbed for _, _, a in written.facts)
-            return (Outcome.DUPLICATE if absorbed else Outcome.SUPPRESSED), False
-        return self._standing(written, index, rows, met)
+        if not held:
+            return (Outcome.DUPLICATE if written.absorbing(row.id) else Outcome.SUPPRESSED), False
+        return self._standing(written, index, held, met)
 
     def _standing(
-        self, written: Written, index: int, rows: list[tuple[Change, factrow.Body]], met: set[float]
+        self, written: Written, index: int, held: list[Effect], met: set[float]
     ) -> tuple[Outcome, bool]:
         """The outcome of a claim that holds somewhere."""
         row = written.admitted[index].row
-        unknown = all(a.basis == "unknown" for _, a in rows)
-        later = {one.row.id for one in written.admitted[index + 1 :] if one.fresh}
-        repeated = any(c != row.id and c not in later for _, a in rows for c in a.claims)
+        bodies = [e.after for e in held if e.after is not None]
+        rows = [e.change.after for e in held if e.change.after is not None]
+        unknown = all(body.basis == "unknown" for body in bodies)
+        place = written.places.get
+        repeated = any(c != row.id and place(c, -1) <= index for body in bodies for c in body.claims)
         if unknown:
-            repeated = repeated or self._value_known(row, rows)
-        if repeated and 4 in met:
-            return Outcome.DUPLICATE, self._widened(written, rows)
-        known = self._rival_values(written, rows, before=True)
-        new_rivals = self._rival_values(written, rows, before=False) - (known if repeated else set())
-        if new_rivals:
-            return Outcome.CONFLICT, repeated and self._widened(written, rows)
+            repeated = repeated or self._value_known(row, rows[0])
+        keys = {key_of(found) for found in rows}
+        if repeated and 4 in met:  # noqa: PLR2004 - a row of the table
+            return Outcome.DUPLICATE, written.widened(keys)
+        known = self._values_of(written, {r[0] for b in written.bodies_before(keys) for r in b.rivals}, before=True)
+        rivals = self._values_of(written, {r[0] for body in bodies for r in body.rivals}, before=False)
+        if rivals - (known if repeated else set()):
+            return Outcome.CONFLICT, repeated and written.widened(keys)
         if repeated and not met & {12, 13}:
-            return Outcome.DUPLICATE, self._widened(written, rows)
+            return Outcome.DUPLICATE, written.widened(keys)
         for found, outcome in ((13, Outcome.SPLIT), (12, Outcome.UPDATE), (9, Outcome.UPDATE), (6, Outcome.REFINEMENT)):
             if found in met:
                 return outcome, False
@@ -265,34 +250,23 @@ class Writer:
             return Outcome.HISTORY, False
         return Outcome.NEW, False
 
-    def _value_known(self, row: ClaimRow, rows: list[tuple[Change, factrow.Body]]) -> bool:
+    def _value_known(self, row: ClaimRow, after: FactRow) -> bool:
         """Whether an earlier claim gave the value of a claim without a start."""
-        after = next(c.after for c, _ in rows if c.after is not None)
         fluent = self.ledger.stored({(after.subject, after.predicate)})
-        return any(_value(r) == _value(after) and row.id not in factrow.decode(r).claims for r in fluent.values())
+        return any(key_of(r) == key_of(after) and row.id not in factrow.decode(r).claims for r in fluent.values())
 
-    def _rival_values(
-        self, written: Written, rows: list[tuple[Change, factrow.Body]], *, before: bool
-    ) -> set[tuple[int, str, int]]:
-        """The values that the facts are in conflict with, after the write or before it."""
-        values = {_value(c.after) for c, _ in rows if c.after is not None}
-        bodies = [b for c, b, _ in written.facts if c.before is not None and b and _value(c.before) in values]
-        ids = {r[0] for body in (bodies if before else [a for _, a in rows]) for r in body.rivals}
-        side = {c.before.id: c.before for c, _, _ in written.facts if c.before is not None} if before else {}
-        found = self.reader().by_id(ids - set(side))
-        known = {**found, **{key: side[key] for key in ids & set(side)}}
-        return {(r.subject, r.object, r.negative) for r in known.values()}
+    def _values_of(self, written: Written, ids: set[str], *, before: bool) -> set[tuple[int, str, int]]:
+        """The edges and signs of facts, as they were before the write or as they are."""
+        if not ids:
+            return set()
+        changed = written.before if before else written.after
+        found = [changed[key] for key in ids if key in changed]
+        unread = {key for key in ids if key not in changed}
+        rows = [*found, *self.reader().by_id(unread).values()]
+        return {(r.subject, r.object, r.negative) for r in rows}
 
-    def _widened(self, written: Written, rows: list[tuple[Change, factrow.Body]]) -> bool:
-        values = {_value(c.after) for c, _ in rows if c.after is not None}
-        old = [c.before for c, b, _ in written.facts if c.before and b and b.basis != "unknown" and _value(c.before) in values]
-        new = [c.after for c, _, a in written.facts if c.after and a and a.basis != "unknown" and _value(c.after) in values]
-        covered = sum(min(r.valid_to, POS_INF) - r.valid_from for r in old)
-        return sum(min(r.valid_to, POS_INF) - r.valid_from for r in new) > covered
-
-    def _before_later_facts(self, row: ClaimRow, rows: list[tuple[Change, factrow.Body]]) -> bool:
+    def _before_later_facts(self, row: ClaimRow, after: list[FactRow]) -> bool:
         entry = self.ledger.at().predicate(row.predicate)
-        after = [c.after for c, _ in rows if c.after is not None]
         single = entry.cardinality == "one" or any(r.separators for r in after)
         if row.negative or not single or any(r.valid_to == POS_INF for r in after):
             return False
@@ -321,17 +295,13 @@ class Writer:
         return Outcome.SUPPRESSED if readable else done
 
     def _holds_somewhere(self, written: Written, row: ClaimRow) -> bool:
-        return bool(row.opposed) or any(a is not None and row.id in a.claims for _, _, a in written.facts)
+        return bool(row.opposed) or bool(written.supported_by(row.id))
 
     def _rows_of(self, written: Written, row: ClaimRow) -> list[tuple[FactRow, factrow.Body]]:
         """The stored facts that a claim supports or is absorbed by."""
-        found = [
-            (c.after, a)
-            for c, _, a in written.facts
-            if c.after is not None and a is not None and (row.id in a.claims or row.id in a.absorbed)
-        ]
-        if found or any(one.row.id == row.id and one.fresh for one in written.admitted):
-            return found
+        found = [(e.change.after, e.after) for e in written.touched_by(row.id)]
+        if found or row.id in written.places:
+            return [(after, body) for after, body in found if after is not None and body is not None]
         snapshot = self.ledger.at()
         fluents = self.ledger.fluents_of([row], snapshot)
         decoded = [(r, factrow.decode(r)) for r in self.ledger.stored(fluents).values()]
@@ -340,22 +310,15 @@ class Writer:
     def _closed(self, written: Written, row: ClaimRow) -> list[Reading]:
         """Facts of other values that now end earlier than they did, read as the claim speaks of them."""
         sign = int(bool(row.opposed) and row.kind in ("end", "deny", "correct"))
-        own = {_value(c.after) for c, _, a in written.facts if c.after is not None and a is not None and row.id in a.claims}
-        ends: dict[tuple[Any, ...], int] = {}
-        for change, _, _ in written.facts:
-            if change.after is not None:
-                key = _value(change.after)
-                ends[key] = max(ends.get(key, change.after.valid_to), change.after.valid_to)
+        own = {key_of(e.change.after) for e in written.supported_by(row.id) if e.change.after is not None}
         several = sum(one.fresh for one in written.admitted) > 1
         found: list[Reading] = []
-        for change, before, after in written.facts:
-            old = change.before
-            if old is None or before is None or old.negative != sign or _value(old) in own or before.basis == "unknown":
+        for change, before, after in written.ended_by(row.id) if several else written.facts:
+            old, new = change.before, change.after
+            if old is None or before is None or old.negative != sign or before.basis == "unknown":
                 continue
-            if ends.get(_value(old), old.valid_from) >= old.valid_to:
-                continue
-            new = change.after
-            if several and not (after is not None and row.id in after.ended_by):
+            key = key_of(old)
+            if key in own or written.end_of(key, old.valid_from) >= old.valid_to:
                 continue
             shown = (new, after) if new is not None and after is not None else (old, before)
             found.append(Reading(shown[0], shown[1], shown[0].predicate, turned=False, flipped=bool(sign)))
@@ -421,10 +384,6 @@ def _premise(given: object) -> str:
     if not isinstance(found, str) or not found or not found.isascii():
         raise InputError(f"because takes claims, their ids or receipts, not {ascii(given)[:60]}")
     return found
-
-
-def _value(row: FactRow) -> tuple[int, str, str, int, str]:
-    return (row.subject, row.predicate, row.object, row.negative, row.separators)
 
 
 def rejected_receipt(error: RejectedError, recorded_at: int | None = None) -> Receipt:

@@ -64,5 +64,6 @@ def format_of(path: Place, given: str | None = None) -> str:
     name = os.fsdecode(path).lower()
     found = next((kind for suffix, kind in _SUFFIXES.items() if name.endswith(suffix)), None)
     if found is None:
-        raise InputError(f"{os.fsdecode(path)!r} has no suffix that names a format: {', '.join(_SUFFIXES)}; or say format=")
+        known_suffixes = ", ".join(_SUFFIXES)
+        raise InputError(f"{os.fsdecode(path)!r} does not end with {known_suffixes}: say which format= it has")
     return found

@@ -13,6 +13,7 @@ from semgraph.exchange.rows import EXPORTED, key_of
 from semgraph.gate import check_confidence, check_source, check_text
 from semgraph.statement import MAX_SKEW, value_of
 from semgraph.store.schema import (
+    TABLES,
     AliasRow,
     ApartRow,
     ClaimRow,
@@ -65,7 +66,8 @@ class Checker:
         for value in row:
             if isinstance(value, str):
                 names.check_characters(value, "value")
-        _CHECKS[type(row)](self, row)
+        check = getattr(self, f"_{TABLES[type(row)].name}")
+        check(row)
 
     def finish(self) -> None:
         """Check what takes all rows together."""
@@ -121,7 +123,7 @@ class Checker:
             raise ValueError("its predicate is not written as a key")
         self._object(row)
         _interval(row)
-        if not MIN_INSTANT <= row.said_at <= row.recorded_at + MAX_SKEW or not (row.told or row.said_at == row.recorded_at):
+        if not MIN_INSTANT <= row.said_at <= row.recorded_at + (MAX_SKEW if row.told else 0):
             raise ValueError("it was said after it was recorded")
         check_source(row.source)
         check_confidence(row.confidence)
@@ -208,23 +210,6 @@ class Checker:
 
     def _tombstone(self, row: TombstoneRow) -> None:
         _mapping(row.counts)
-
-
-_CHECKS: Final[dict[type[Row], Any]] = {
-    EntityRow: Checker._entity,
-    AliasRow: Checker._alias,
-    ClaimRow: Checker._claim,
-    JustificationRow: Checker._justification,
-    RetractionRow: Checker._retraction,
-    RedirectRow: Checker._redirect,
-    ApartRow: Checker._apart,
-    CompatRow: Checker._compat,
-    DeclaredRow: Checker._declared,
-    DefinitionRow: Checker._definition,
-    VetoRow: Checker._veto,
-    RejectedRow: Checker._rejected,
-    TombstoneRow: Checker._tombstone,
-}
 
 
 def _interval(row: ClaimRow) -> None:

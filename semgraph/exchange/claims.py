@@ -174,9 +174,7 @@ class Claims:
         """The name as written; the entity itself where several of the file bear the name."""
         return Entity(public_id(number), text) if entity_key(text) in self.shared else text
 
-    def _retract(
-        self, marks: Iterable[RetractionRow], ids: Mapping[str, str], stored: Mapping[str, ClaimRow]
-    ) -> int:
+    def _retract(self, marks: Iterable[RetractionRow], ids: Mapping[str, str], stored: Mapping[str, ClaimRow]) -> int:
         """Withdraw what the file withdraws, unless a mark here has settled it; how many claims that were."""
         store, scope = self.session.store, self.ledger.scope
         reasons = {ids[m.claim]: m.reason for m in marks if m.ended_at == POS_INF and m.claim in ids}

@@ -136,10 +136,7 @@ def _placed(ref: str, places: dict[int, int | None]) -> str | None:
 def _store_aliases(session: Session, rows: Sequence[AliasRow], recorded_at: int) -> list[AliasRow]:
     """Keep the rows; those whose key another one of them has come back, to be kept at a later moment."""
     kept: dict[tuple[str, int, str], AliasRow] = {}
-    later = []
-    for row in rows:
-        if kept.setdefault((row.key, row.entity, row.kind), row) is not row:
-            later.append(row)
+    later = [row for row in rows if kept.setdefault((row.key, row.entity, row.kind), row) is not row]
     session.store.insert([row._replace(recorded_at=recorded_at) for row in kept.values()])
     session.directory.begin(session.directory.counter)
     return later
@@ -264,9 +261,8 @@ class _Names:
     @staticmethod
     def _known(row: AliasRow, kept: Iterable[AliasRow]) -> bool:
         """Whether the entity has the name for that time already, or had it taken back."""
-        return any(
-            old.retracted_at != POS_INF or (old.valid_from, old.valid_to) == (row.valid_from, row.valid_to) for old in kept
-        )
+        bounds = (row.valid_from, row.valid_to)
+        return any(old.retracted_at != POS_INF or (old.valid_from, old.valid_to) == bounds for old in kept)
 
     def _free(self, name: AliasRow) -> bool:
         """Whether the name means, here, nobody but those whom the export calls so."""
@@ -309,4 +305,3 @@ def _derived(row: EntityRow) -> int:
 
 def _by_id(session: Session, numbers: Sequence[int]) -> dict[int, EntityRow]:
     return {row.id: row for row in session.store.select(EntityRow, session.ledger.scope, id=sorted(set(numbers)))}
-

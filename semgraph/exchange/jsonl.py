@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,7 +43,7 @@ def write_jsonl(view: GraphView, place: Place) -> int:
     A path is replaced in one step when all of it is on disk; a name that ends with .gz is packed.
     """
     if not isinstance(view, KnowledgeGraph):
-        raise InputError("JSON lines hold the whole of a scope, at every time: write the graph itself, not a view of it")
+        raise InputError("JSON lines hold the whole of a scope at every time: write the graph, not a view of it")
     _refuse_own_file(view, place)
     with view._session.read(), writing(place) as file:  # noqa: SLF001 - only the session leads to the rows
         digest, count = hashlib.sha256(), -1  # the header is no row
@@ -132,7 +133,7 @@ class ExportRows:
 
     def __init__(self, line: bytes, first: Mapping[str, Any], lines: Lines) -> None:
         if first["format"] != FORMAT:
-            raise ImportRejected("foreign", f"line 1 names the format {first['format']!r}; this is no export of semgraph")
+            raise ImportRejected("foreign", f"line 1 names the format {first['format']!r}; no export of semgraph")
         self.header: Header = header_from(first)
         self._digest = hashlib.sha256(line)
         self._lines = lines
@@ -149,7 +150,7 @@ class ExportRows:
                 return
             self._digest.update(line)
             row = row_from(found, number, scope)
-            _checked(lambda row=row: checker.take(row), number)
+            _checked(partial(checker.take, row), number)
             counts[TABLES[type(row)].name] += 1
             yield row
         raise ImportRejected("truncated", "the file ends before its last line, so a part of it is missing")

@@ -56,7 +56,8 @@ class Lines:
         try:
             return cast("bytes", self._file.readline(self.longest + 1))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ImportRejected("bad_gzip", f"the compressed file is damaged near line {self._number}: {error}") from None
+            why = f"the compressed file is damaged near line {self._number}: {error}"
+            raise ImportRejected("bad_gzip", why) from None
         except OSError as error:
             raise _unreadable("the file", error) from None
 
@@ -82,7 +83,7 @@ def _opened(place: Place, stack: ExitStack) -> tuple[IO[bytes], int]:
         return _spooled(place, stack)
     shown = os.fsdecode(place)
     try:
-        file = stack.enter_context(Path(place).open("rb"))
+        file = stack.enter_context(Path(place).open("rb"))  # noqa: SIM115 - the stack closes it
         found = os.fstat(file.fileno())
     except (OSError, ValueError) as error:  # a path with a NUL
         raise _unreadable(shown, error) from None
@@ -95,7 +96,7 @@ def _spooled(stream: IO[bytes], stack: ExitStack) -> tuple[IO[bytes], int]:
     import shutil
     import tempfile
 
-    spool = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))
+    spool = stack.enter_context(tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY))  # noqa: SIM115
     try:
         shutil.copyfileobj(stream, spool)
     except OSError as error:

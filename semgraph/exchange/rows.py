@@ -123,7 +123,7 @@ def row_from(found: Any, number: int, scope: int) -> Row:
     wanted = columns(table)
     if len(found) != len(wanted):
         raise ImportRejected("bad_row", f"line {number}: a {TABLES[table].name} has other columns")
-    for column in _own_columns(table):
+    for column in _own_columns(TABLES[table].name):
         value = found.get(column.name, _ABSENT)
         if value is None and column.nullable:
             values.append(None)
@@ -140,9 +140,9 @@ _ABSENT: Final = object()
 
 
 @cache
-def _own_columns(table: Table) -> tuple[Any, ...]:
-    """The columns but for the scope, which the file does not name."""
-    return tuple(columns(table).values())[1:]
+def _own_columns(name: str) -> tuple[Any, ...]:
+    """The columns of a table but for the scope, which the file does not name."""
+    return tuple(columns(_BY_NAME[name]).values())[1:]
 
 
 def key_of(row: Row) -> tuple[Any, ...]:

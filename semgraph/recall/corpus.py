@@ -70,7 +70,10 @@ class Corpus:
         for candidate in self.facts.values():
             row, body = candidate.reading.row, candidate.reading.body
             near = words(directory.label(candidate.near, instant))
-            far = words(texts.get(row.object, row.object[2:]) if candidate.far is None else directory.label(candidate.far, instant))
+            if candidate.far is None:
+                far = words(texts.get(row.object, row.object[2:]))
+            else:
+                far = words(directory.label(candidate.far, instant))
             told = [words(text) for text in dict.fromkeys(texts[c] for c in body.claims if c in texts)]
             yield candidate.id, [near, self.predicate_words(candidate.reading.predicate), far, *told]
 

@@ -1,4 +1,4 @@
-"""The facts that matter to a question: find candidates in every channel, fuse, filter, and bring conflict partners along."""
+"""The facts that matter to a question: candidates of all channels, fused and filtered, with their conflict partners."""
 
 from __future__ import annotations
 
@@ -38,12 +38,9 @@ def recall(
 
     Right after a fact come all that it is in conflict with, beyond the limit and below the floor.
     """
-    if not isinstance(query, str):
-        raise InputError(f"a question is a text, not {query!r}")
     checked_count("limit", limit, 0)
     checked_count("hops", hops, 0)
-    if isinstance(min_confidence, bool) or not isinstance(min_confidence, (int, float)) or not 0 <= min_confidence <= 1:
-        raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
+    _check(query, min_confidence)
     question = clean_query(query)
     if limit == 0 or not question.strip():
         return []
@@ -56,6 +53,14 @@ def recall(
     kept = _above_floor(corpus, order, min_confidence, limit)
     words = _Why(corpus, content_words(question), named)
     return _with_partners(corpus, scored, kept, words)
+
+
+def _check(query: object, min_confidence: object) -> None:
+    if not isinstance(query, str):
+        raise InputError(f"a question is a text, not {query!r}")
+    number = isinstance(min_confidence, (int, float)) and not isinstance(min_confidence, bool)
+    if not number or not 0 <= min_confidence <= 1:  # type: ignore[operator]  # a number here
+        raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
 
 
 def _channels(corpus: Corpus, question: str, named: Sequence[Mention], hops: int) -> dict[str, dict[str, float]]:
@@ -115,12 +120,10 @@ def _with_partners(
             continue
         given.add(key)
         hits.append(Hit(fact, score, own, why.found(fact, own)))
-        for partner in _partners(corpus, reading):
-            if partner.row.id in given:
-                continue
-            given.add(partner.row.id)
-            rival = corpus.reader.facts([partner], corpus.cut.instant)[0]
-            points, ranked = scored.get(partner.row.id, (0.0, {}))
+        fresh = [partner for partner in _partners(corpus, reading) if partner.row.id not in given]
+        given.update(partner.row.id for partner in fresh)
+        for rival in corpus.reader.facts(fresh, corpus.cut.instant):
+            points, ranked = scored.get(rival.id, (0.0, {}))
             reason = f"contradicts {fact.label}"
             hits.append(Hit(rival, points, ranked, f"{why.found(rival, ranked)}; {reason}" if ranked else reason))
     return hits

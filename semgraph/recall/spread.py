@@ -19,7 +19,7 @@ _FACTS = 20_000  # facts that one spread touches
 def spread(
     seeds: Sequence[int], facts: Mapping[str, Candidate], at: Mapping[int, Sequence[str]], hops: int
 ) -> dict[str, float]:
-    """A score for each fact within so many hops: an entity's weight, shared among its facts and halved with each hop."""
+    """A score for each fact within so many hops: an entity's weight, shared among its facts, halved with each hop."""
     scores: dict[str, float] = {}
     mass = {seed: 1 / len(seeds) for seed in dict.fromkeys(seeds)}
     seen = set(mass)

@@ -1,4 +1,4 @@
-"""Words of texts as they are compared in search: folded, without accents, stemmed; scripts without spaces as bigrams."""
+"""Words of texts as search compares them: folded, without accents, stemmed; scripts without spaces as bigrams."""
 
 from __future__ import annotations
 
@@ -24,9 +24,12 @@ _LONGEST = 64  # letters of a word; what is longer is no word of a language
 
 # Words that are in so many questions that they say nothing of what is asked.
 _STOP = frozenset(
-    "a an and are as at be been but by can could did do does for from had has have he her his how if in into is it its "
-    "of on or our s she should so t than that the their them then there these they this those to was we were what when "
-    "where which who whom whose why will with would you your i me my".split()
+    re.findall(
+        r"\w+",
+        "a an and are as at be been but by can could did do does for from had has have he her his how if in into is it "
+        "its of on or our s she should so t than that the their them then there these they this those to was we were "
+        "what when where which who whom whose why will with would you your i me my",
+    )
 )
 
 
@@ -96,7 +99,7 @@ class _Stemmer(Protocol):
 @lru_cache(maxsize=1)
 def _stemmer() -> _Stemmer | None:
     try:
-        import snowballstemmer
+        import snowballstemmer  # type: ignore[import-untyped]
     except ImportError:  # words are then compared as they stand
         return None
     found: _Stemmer = snowballstemmer.stemmer("english")

@@ -141,8 +141,9 @@ class Edges:
             names = self._symmetric
         if names is not None and not names:
             return None
-        where = {"object": entity_refs(nodes)} if turned else {"subject": list(nodes)}
-        where |= {} if turned else {"object__ge": "e", "object__lt": "f"}
+        where: dict[str, Any] = {"object": entity_refs(nodes)}
+        if not turned:
+            where = {"subject": list(nodes), "object__ge": "e", "object__lt": "f"}
         return where | ({} if names is None else {"predicate": names}) | {"negative": 0} | self.cut.conditions()
 
     def _edge(self, row: FactRow, *, turned: bool) -> Edge | None:

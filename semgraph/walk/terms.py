@@ -31,7 +31,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A triple to look for. `names` are stored predicates, None for all; `turned_names` those read from their object."""
+    """A triple to look for; `names` are stored predicates (None: all), `turned_names` those read from their object."""
 
     subject: Term
     predicate: Term
@@ -148,4 +148,3 @@ def _any_object(reader: Reader, given: object, valid_at: int | None) -> Term:
     literals = {f"l:{literal_key(given)}", f"x:{exact_key(given)}"}
     entity = _entity(reader, given, valid_at) if len(given) <= MAX_NAME else frozenset()
     return Term(refs=entity | literals)
-

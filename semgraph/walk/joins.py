@@ -1,7 +1,7 @@
 """Conjunctive patterns with variables, matched against positive facts; rows come with the time in which they hold.
 
-Facts of other times than the view's are left unread, but for those that could lengthen a row: only an event, a fact with
-separators or one read through an opposite can touch another fact with the same subject, predicate and object.
+Facts of other times than the view's are left out, but for those that could lengthen a row: only an event, a fact with
+separators or one read through an opposite can touch another fact of the same subject, predicate and object.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semgraph.errors import BudgetExceeded, InputError
+from semgraph.errors import BudgetExceeded
 from semgraph.instants import NEG_INF, POS_INF
 from semgraph.model import Entity, Row
 from semgraph.model import Literal as Value
@@ -28,9 +28,11 @@ __all__ = ["match"]
 
 _PARTIAL = 500_000  # combinations that one call keeps at a time
 _CHUNK = 500  # values asked for at a time
+_FANNED = 8  # facts that one value is taken to have under one predicate
 
 
 _Key = tuple[int, int, str, bool]
+_Ends = tuple[frozenset[str] | None, frozenset[str] | None]  # what subject and object may be; None is anything
 
 
 class _Triple(NamedTuple):
@@ -83,13 +85,14 @@ def match(
 
 
 class _Planner:
-    """Hands out the numbers of the patterns, the most selective first, then those that share a bound variable."""
+    """Hands out the numbers of the patterns, the most selective first, given what the ones before bound."""
 
     def __init__(self, reader: Reader, patterns: Sequence[Pattern]) -> None:
         self.patterns = patterns
         self._counts = [_count(reader, pattern) for pattern in patterns]
         self._left = list(range(len(patterns)))
         self._values: dict[str, int] = {}
+        self._rows = 1
 
     def __iter__(self) -> Iterator[int]:
         while self._left:
@@ -99,25 +102,27 @@ class _Planner:
 
     def bound(self, partial: Sequence[_Partial], pattern: Pattern) -> None:
         """Take note of how many values the variables of a pattern have by now."""
+        self._rows = len(partial)
         for name in pattern.variables:
             self._values[name] = len({each.values[name] for each in partial})
 
-    def _cost(self, number: int) -> tuple[bool, int, int]:
+    def _cost(self, number: int) -> tuple[int, int]:
+        """About how many facts it takes: those of the bound values, or all that there are with every row so far."""
         known = [self._values[name] for name in self.patterns[number].ends if name in self._values]
-        apart = bool(self._values) and not known and bool(self.patterns[number].variables)
-        return (apart, min([*known, self._counts[number]]), number)
+        if known:
+            return min(min(known) * _FANNED, self._counts[number]), number
+        return self._counts[number] * self._rows, number
 
 
 def _count(reader: Reader, pattern: Pattern) -> int:
     """About how many facts a pattern's constants leave."""
     store, scope = reader.ledger.store, reader.ledger.scope
-    asked = (_where(pattern, turned, pattern.subject.refs, pattern.object.refs) for turned in pattern.sides)
+    ends = (pattern.subject.refs, pattern.object.refs)
+    asked = (_where(pattern, ends, turned=turned) for turned in pattern.sides)
     return sum(store.count(FactRow, scope, **where) for where in asked if where is not None)
 
 
-def _joined(
-    reader: Reader, cut: Cut, number: int, pattern: Pattern, partial: Sequence[_Partial]
-) -> list[_Partial]:
+def _joined(reader: Reader, cut: Cut, number: int, pattern: Pattern, partial: Sequence[_Partial]) -> list[_Partial]:
     """The combinations so far, each with every fact that fits it."""
     if not partial:
         return []
@@ -152,7 +157,7 @@ def _facts(reader: Reader, cut: Cut, pattern: Pattern, partial: Sequence[_Partia
     when = {} if pattern.touching else cut.conditions()
     seen: set[tuple[str, str, str]] = set()
     for turned in pattern.sides:
-        for row in _rows(reader, pattern, turned, subjects, objects, when):
+        for row in _rows(reader, pattern, (subjects, objects), when, turned=turned):
             if turned and not row.object.startswith("e"):
                 continue
             shown = pattern.shown or row.predicate
@@ -181,12 +186,13 @@ def _known(end: Term, partial: Sequence[_Partial]) -> frozenset[str] | None:
 def _rows(
     reader: Reader,
     pattern: Pattern,
-    turned: bool,
-    subjects: frozenset[str] | None,
-    objects: frozenset[str] | None,
+    ends: _Ends,
     when: dict[str, Any],
+    *,
+    turned: bool,
 ) -> Iterator[FactRow]:
     """The stored rows, asked for by the values of one end a chunk at a time."""
+    subjects, objects = ends
     wide, other = (subjects, objects) if subjects is not None and len(subjects) > _CHUNK else (objects, subjects)
     if wide is None or len(wide) <= _CHUNK:
         chunks: Iterable[frozenset[str] | None] = [wide]
@@ -194,17 +200,15 @@ def _rows(
         listed = sorted(wide)
         chunks = [frozenset(listed[at : at + _CHUNK]) for at in range(0, len(listed), _CHUNK)]
     for chunk in chunks:
-        ends = (chunk, other) if wide is subjects else (other, chunk)
-        where = _where(pattern, turned, *ends)
+        asked = (chunk, other) if wide is subjects else (other, chunk)
+        where = _where(pattern, asked, turned=turned)
         if where is not None:
             yield from reader.rows(**where, **when)
 
 
-def _where(
-    pattern: Pattern, turned: bool, subjects: frozenset[str] | None, objects: frozenset[str] | None
-) -> dict[str, Any] | None:
+def _where(pattern: Pattern, ends: _Ends, *, turned: bool) -> dict[str, Any] | None:
     """What to ask the store for; None where no row can fit."""
-    near, far = (objects, subjects) if turned else (subjects, objects)
+    near, far = ends[::-1] if turned else ends
     where: dict[str, Any] = {"negative": int(pattern.flipped)}
     if near is not None:
         numbers = sorted(int(ref[1:]) for ref in near if ref.startswith("e"))
@@ -243,9 +247,7 @@ def _coalesced(partial: Iterable[_Partial]) -> list[_Merged]:
     return out
 
 
-def _made(
-    reader: Reader, instant: int | None, rows: list[_Merged], names: list[str], limit: int | None
-) -> list[Row]:
+def _made(reader: Reader, instant: int | None, rows: list[_Merged], names: list[str], limit: int | None) -> list[Row]:
     """Row objects in order of the names that they bind, then of time."""
     things = _things(reader, instant, rows)
 

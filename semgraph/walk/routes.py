@@ -12,7 +12,6 @@ from bisect import bisect_left
 from itertools import count
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from semgraph.errors import InputError
 from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Path
 from semgraph.temporal import exact
@@ -130,8 +129,6 @@ def paths(
     checked_choice("mode", mode, get_args(Mode))
     checked_count("cutoff", cutoff, 1)
     checked_count("limit", limit, 0)
-    if (cut.instant is not None) != (mode == "snapshot"):
-        raise InputError("mode 'snapshot' asks for an instant, the other modes for all time or a window")
     edges = Edges(reader, cut, direction, predicates, _ROWS)
     graph = _Graph(reader, edges, source, target)
     found: list[_Found] = []

@@ -1,0 +1,95 @@
+"""The command line: `main` runs one command and turns whatever happens into an exit status and at most one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from semgraph.cli import keeping, reading, telling
+from semgraph.cli.app import cli
+from semgraph.cli.text import clean
+from semgraph.errors import SemgraphError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from types import ModuleType
+
+__all__ = ["main"]
+
+_INTERRUPTED: Final = 130
+#: Modules whose commands hang on the group by being imported.
+COMMANDS: Final[tuple[ModuleType, ...]] = (telling, reading, keeping)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The exit status of a command line: 0, 1 for an error of semgraph, 2 for wrong usage, 130 when interrupted."""
+    _ready_streams()
+    return _status(lambda: _run(argv))
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    done = cli.main(args=None if argv is None else list(argv), prog_name="semgraph", standalone_mode=False)
+    sys.stdout.flush()
+    return done if isinstance(done, int) else 0
+
+
+def _status(run: Callable[[], int]) -> int:
+    try:
+        return run()
+    except click.ClickException as error:
+        return _misused(error)
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    except BrokenPipeError:
+        _drop_output()
+        return 0  # whoever read has had enough
+    except Exception as error:  # noqa: BLE001 - no traceback, ever
+        return _failed(error)
+
+
+def _misused(error: click.ClickException) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+        return error.exit_code
+    hint = f"; see `{error.ctx.command_path} --help`" if isinstance(error, click.UsageError) and error.ctx else ""
+    _say(f"{error.format_message()}{hint}")
+    return error.exit_code
+
+
+def _failed(error: Exception) -> int:
+    if isinstance(error, SemgraphError):
+        _say(str(error))
+    elif isinstance(error, OSError):  # of standard output: all others are semgraph's own
+        _say(error.strerror or str(error))
+        _drop_output()
+    elif os.environ.get("SEMGRAPH_DEBUG"):
+        raise error
+    else:
+        _say(f"internal error, please report it: {type(error).__name__}: {error} (SEMGRAPH_DEBUG=1 shows where)")
+    return 1
+
+
+def _say(message: str) -> None:
+    """One line for people, whatever the message is made of."""
+    if sys.stderr is not None:
+        sys.stderr.write(f"semgraph: {clean(' '.join(message.split()))}\n")
+
+
+def _ready_streams() -> None:
+    """What a terminal's encoding can't show is escaped rather than an error; a closed stream swallows."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open until the process ends
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Let the last flush of the interpreter go nowhere, instead of failing once more."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return

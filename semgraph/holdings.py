@@ -1,0 +1,256 @@
+"""The claims and small tables of one scope as a transaction has read them, each once, with what it added."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from semgraph.snapshot import Snapshot
+from semgraph.store.schema import (
+    ClaimRow,
+    CompatRow,
+    DeclaredRow,
+    DefinitionRow,
+    EntityRow,
+    FactRow,
+    JustificationRow,
+    RedirectRow,
+    RetractionRow,
+)
+from semgraph.temporal import POS_INF
+from semgraph.vocabulary import Predicate, Registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from semgraph.store.protocol import Store
+
+__all__ = ["Fluent", "Holdings", "Pulse"]
+
+Fluent = tuple[int, str]  # subject and canonical predicate
+
+
+@dataclass(slots=True)
+class _Records:
+    """The small tables of a scope, whole."""
+
+    retractions: dict[str, list[RetractionRow]]
+    redirects: list[RedirectRow]
+    compat: list[CompatRow]
+    declared: dict[int, int]
+    definitions: list[tuple[int, Predicate]]
+    justified: bool
+    registries: dict[int, Registry] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Pulse:
+    """What the ledgers of one connection share: a count of the changes to small tables, which no file version shows."""
+
+    beats: int = 0
+
+
+class Holdings:
+    """What one transaction has read of a scope, and let through to it; every method runs inside a transaction."""
+
+    def __init__(self, store: Store, scope: int, pulse: Pulse, *, unregistered: str = "flag") -> None:
+        self.store = store
+        self.scope = scope
+        self.unregistered = unregistered
+        self.pulse = pulse
+        self.version = (-1, -1)
+        self._records: _Records | None = None
+        self._by_subject: dict[Fluent, list[ClaimRow]] = {}
+        self._by_object: dict[tuple[str, str], list[ClaimRow]] = {}
+        self._claims: dict[str, ClaimRow | None] = {}
+        self._justifications: dict[str, list[JustificationRow]] = {}
+        self._keys: dict[int, str] = {}
+        self._facts: dict[Fluent, dict[str, FactRow]] = {}
+        self._made: set[int] = set()  # entities of this transaction: all that is told of them went through here
+        self._latest: Snapshot | None = None
+
+    # -- caches
+
+    def begin(self) -> None:
+        """Forget what an earlier transaction read; keep the small tables unless another handle wrote."""
+        version = (self.store.version(), self.pulse.beats)
+        if version != self.version:
+            self._drop_records()
+            self.version = version
+        self._by_subject.clear()
+        self._by_object.clear()
+        self._claims.clear()
+        self._justifications.clear()
+        self._facts.clear()
+        self._made.clear()
+
+    def forget_records(self) -> None:
+        """Drop the cached small tables too, after they changed; other ledgers of the connection will see it."""
+        self.pulse.beats += 1
+        self.version = (self.version[0], self.pulse.beats)
+        self._drop_records()
+
+    def _drop_records(self) -> None:
+        self._records = None
+        self._latest = None
+        self._keys.clear()
+
+    @property
+    def records(self) -> _Records:
+        if self._records is None:
+            self._records = self._load_records()
+        return self._records
+
+    def _load_records(self) -> _Records:
+        select, scope = self.store.select, self.scope
+        retractions: dict[str, list[RetractionRow]] = defaultdict(list)
+        for mark in select(RetractionRow, scope):
+            retractions[mark.claim].append(mark)
+        definitions = [
+            (row.recorded_at, Predicate.from_dict(json.loads(row.spec)))
+            for row in select(DefinitionRow, scope, order=("recorded_at",))
+        ]
+        return _Records(
+            dict(retractions),
+            select(RedirectRow, scope, order=("recorded_at",)),
+            select(CompatRow, scope),
+            {row.entity: row.recorded_at for row in select(DeclaredRow, scope)},
+            definitions,
+            bool(select(JustificationRow, scope, limit=1)),
+        )
+
+    def registry(self, known_at: int = POS_INF) -> Registry:
+        """The registry as known then; names as of today."""
+        records = self.records
+        version = len(records.definitions)
+        if known_at != POS_INF:
+            version = sum(1 for recorded, _ in records.definitions if recorded <= known_at)
+        if version not in records.registries:
+            known = None if version == len(records.definitions) else known_at
+            records.registries[version] = Registry(
+                records.definitions, known_at=known, unregistered=self.unregistered
+            )
+        return records.registries[version]
+
+    def at(self, known_at: int = POS_INF, *, everything: bool = False) -> Snapshot:
+        """What was known at an instant; `everything` leaves retracted claims in, to see what depends on what."""
+        if everything or known_at != POS_INF:
+            return Snapshot(self, known_at, everything=everything)
+        if self._latest is None:
+            self._latest = Snapshot(self, known_at)
+        return self._latest
+
+    def made(self, entity: int, key: str) -> None:
+        """Take note of an entity of this transaction: nothing is stored about it but what goes through here."""
+        self._made.add(entity)
+        self._keys[entity] = key
+
+    # -- rows
+
+    def spellings(self, predicate: str) -> list[str]:
+        """The names under which claims of a predicate may be stored: it, and aliases defined after the write."""
+        definitions = self.records.definitions
+        later = {alias for _, entry in definitions if entry.name == predicate for alias in entry.aliases}
+        return [predicate, *sorted(later - {predicate})]
+
+    def on_subjects(self, raws: Sequence[int], predicate: str) -> list[ClaimRow]:
+        """Every claim whose subject was written as one of these, retracted ones too."""
+        out: list[ClaimRow] = []
+        for raw in raws:
+            found = self._by_subject.get((raw, predicate))
+            if found is None:
+                known = raw not in self._made
+                found = (
+                    self.store.select(ClaimRow, self.scope, subject=raw, predicate=self._spelt(predicate))
+                    if known
+                    else []
+                )
+                self._by_subject[raw, predicate] = found
+            out += found
+        return out
+
+    def on_objects(self, refs: Sequence[str], predicate: str) -> list[ClaimRow]:
+        """The same by object."""
+        out: list[ClaimRow] = []
+        for ref in refs:
+            found = self._by_object.get((ref, predicate))
+            if found is None:
+                found = self.store.select(ClaimRow, self.scope, object=ref, predicate=self._spelt(predicate))
+                self._by_object[ref, predicate] = found
+            out += found
+        return out
+
+    def _spelt(self, predicate: str) -> str | list[str]:
+        spellings = self.spellings(predicate)
+        return spellings if len(spellings) > 1 else predicate
+
+    def prefetch(self, fluents: Iterable[Fluent]) -> None:
+        """Read the claims of many fluents at once."""
+        wanted = {fluent for fluent in fluents if fluent not in self._by_subject and fluent[0] not in self._made}
+        if len(wanted) < 2:  # noqa: PLR2004 - one is as well read by itself
+            return
+        for fluent in wanted:
+            self._by_subject[fluent] = []
+        canonical = self.registry().canonical
+        for row in self.store.iterate(ClaimRow, self.scope, subject=sorted({s for s, _ in wanted})):
+            fluent = (row.subject, canonical(row.predicate))
+            if fluent in wanted:
+                self._by_subject[fluent].append(row)
+
+    def claim(self, claim: str) -> ClaimRow | None:
+        """A claim by id, retracted or not."""
+        if claim not in self._claims:
+            self._claims[claim] = next(iter(self.store.select(ClaimRow, self.scope, id=claim)), None)
+        return self._claims[claim]
+
+    def fetch(self, ids: Iterable[str]) -> dict[str, ClaimRow]:
+        """Claims by id, many at once."""
+        wanted = list(dict.fromkeys(ids))
+        missing = [c for c in wanted if c not in self._claims]
+        if missing:
+            self._claims.update(dict.fromkeys(missing))
+            for row in self.store.iterate(ClaimRow, self.scope, id=missing):
+                self._claims[row.id] = row
+        return {c: known for c in wanted if (known := self._claims[c]) is not None}
+
+    def justification_rows(self, claim: str) -> list[JustificationRow]:
+        """What was ever said to justify a claim."""
+        if not self.records.justified:
+            return []
+        if claim not in self._justifications:
+            self._justifications[claim] = self.store.select(JustificationRow, self.scope, claim=claim)
+        return self._justifications[claim]
+
+    def name_key(self, entity: int) -> str:
+        """The key of the name that an entity was first written with."""
+        if entity not in self._keys:
+            rows = self.store.select(EntityRow, self.scope, id=entity)
+            self._keys[entity] = rows[0].key if rows else ""
+        return self._keys[entity]
+
+    def add_claims(self, rows: Sequence[ClaimRow], justifications: Sequence[JustificationRow]) -> None:
+        """Store new claims, and let what was read in this transaction see them."""
+        self.store.insert(rows)
+        canonical = self.registry().canonical
+        by_subject, by_object, made = self._by_subject, self._by_object, self._made
+        for row in rows:
+            self._claims[row.id] = row
+            predicate = canonical(row.predicate)
+            if (row.subject, predicate) in by_subject:
+                by_subject[row.subject, predicate].append(row)
+            elif row.subject in made:
+                by_subject[row.subject, predicate] = [row]
+            if (row.object, predicate) in by_object:
+                by_object[row.object, predicate].append(row)
+        self.add_justifications(justifications)
+
+    def add_justifications(self, rows: Sequence[JustificationRow]) -> None:
+        """Store justifications."""
+        if rows:
+            self.store.insert(rows, replace=True)
+            if not self.records.justified:
+                self.forget_records()
+                self.records.justified = True
+            self._justifications.clear()
