@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import factrow
 from semgraph.errors import InputError, NotFoundError
+from semgraph.gate import check_note
 from semgraph.model import Claim, Fact, Outcome, Problem, Receipt, Rejection
 from semgraph.reader import Reading
 from semgraph.store.schema import (
@@ -43,6 +44,8 @@ def claims(
     retracted: bool,
 ) -> list[ClaimRow]:
     """Stored claims that meet the conditions, by transaction time."""
+    check_note(source, "source")
+    check_note(source_ref, "source_ref")
     where: dict[str, Any] = {}
     snapshot = reader.snapshot
     if subject is not None:

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import names
 from semgraph.fold import fold
-from semgraph.segment import Clash, Policy, Segment, Span, Statement, Value, certain_window, clashes, excludes
+from semgraph.segment import Clash, Policy, Segment, Span, Statement, Value, certain_window, clashes, excludes, possible_window
 from semgraph.segment import possible_from as start_possible_from
 from semgraph.stating import Evidence, Stating, base_confidence, separators_of
 from semgraph.temporal import NEG_INF, POS_INF, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from semgraph.store.schema import ClaimRow
     from semgraph.vocabulary import Predicate
@@ -93,6 +93,7 @@ class Belief:
         self.supported: dict[str, list[tuple[int, int]]] = {}  # premises: when a fact that they support holds
         self.settled: set[tuple[int, str]] = set()
         self._stating = Stating(evidence, self.supported)
+        self._policies: dict[tuple[str, str], Policy] = {}
         self._forward: dict[tuple[int, str], dict[str, _Folded]] = {}
         self._mirror: dict[tuple[str, str], _Folded] = {}
         self._edges: dict[tuple[int, str], list[Draft]] = {}
@@ -137,7 +138,7 @@ class Belief:
 
     def suppressed(self, claim: ClaimRow) -> bool:
         """Whether a denial or a cut leaves nothing of the claim."""
-        made = self._statements(self._group_of(claim), lambda row: self._resolved(row.object))
+        made = self._statements(self._group_of(claim), lambda row: self.evidence.resolved(row.object))
         return all(statement.claim != claim.id for statement in made)
 
     # -- premises
@@ -226,7 +227,8 @@ class Belief:
             groups: dict[str, list[ClaimRow]] = {}
             entry = self.evidence.predicate(predicate)
             for row in self._claims(subject, predicate):
-                groups.setdefault(separators_of(row.qualifiers, entry), []).append(row)
+                separators = separators_of(row.qualifiers, entry) if entry.one_by else ""
+                groups.setdefault(separators, []).append(row)
             found = {sep: self._fold_group(subject, predicate, sep, rows) for sep, rows in sorted(groups.items())}
             self._forward[subject, predicate] = found
         return found
@@ -234,7 +236,9 @@ class Belief:
     def _fold_group(self, subject: int, predicate: str, separators: str, rows: list[ClaimRow]) -> _Folded:
         entry = self.evidence.predicate(predicate)
         policy = self._policy(entry, "one" if separators else entry.cardinality)
-        policy = replace(policy, compatible=self.evidence.compatible(subject, predicate))
+        compatible = self.evidence.compatible(subject, predicate)
+        if compatible:
+            policy = replace(policy, compatible=compatible)
         statements = self._statements(rows, lambda row: self._ref(row, subject, predicate))
         return self._fold(statements, policy, trace=self.trace)
 
@@ -242,7 +246,7 @@ class Belief:
         self, statements: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]] | None
     ) -> _Folded:
         additive = {s.value for s in statements if s.also and not s.value.negative}
-        return _Folded(policy, statements, fold(statements, policy, trace=trace), additive)
+        return _Folded(policy, statements, fold(statements, policy, trace=trace, brief=self.brief), additive)
 
     def _mirror_fold(self, predicate: str, ref: str) -> _Folded:
         """The fluent of `(predicate, object)` with the subjects as values."""
@@ -270,8 +274,12 @@ class Belief:
         return entry.unique_object or entry.symmetric
 
     def _policy(self, entry: Predicate, cardinality: str) -> Policy:
-        refines = None if entry.norefine else self._refines
-        return Policy(cardinality, round(entry.window_s * 1_000_000), entry.event, refines)
+        found = self._policies.get((entry.name, cardinality))
+        if found is None:
+            refines = None if entry.norefine else self._refines
+            found = Policy(cardinality, round(entry.window_s * 1_000_000), entry.event, refines)
+            self._policies[entry.name, cardinality] = found
+        return found
 
     def _refines(self, finer: str, coarser: str) -> bool:
         evidence = self.evidence
@@ -288,10 +296,7 @@ class Belief:
         """The object of the claim as seen from `subject`, which is its object where the edge is symmetric."""
         if self.evidence.predicate(predicate).symmetric and self.evidence.entity(row.subject) != subject:
             return f"e{self.evidence.entity(row.subject)}"
-        return self._resolved(row.object)
-
-    def _resolved(self, ref: str) -> str:
-        return f"e{self.evidence.entity(int(ref[1:]))}" if ref.startswith("e") else ref
+        return self.evidence.resolved(row.object)
 
     def _group_of(self, claim: ClaimRow) -> list[ClaimRow]:
         entry = self.evidence.predicate(claim.predicate)
@@ -333,9 +338,12 @@ class Belief:
         return [_intersect(g, m) for m in mirror.segments if m.value == seen and m.start < g.end and g.start < m.end]
 
     def _draft(self, subject: int, predicate: str, separators: str, g: Segment) -> Draft:
-        claims = [self.rows[s.claim] for s in sorted(g.claims(), key=lambda s: (s.recorded, s.claim))]
-        claims = list({row.id: row for row in claims}.values())
-        absorbed = sorted({span.statement.claim for span in g.spans if span.absorbed})
+        if len(g.spans) == 1 and not g.spans[0].absorbed:
+            claims, absorbed = [self.rows[g.spans[0].statement.claim]], list[str]()
+        else:
+            claims = [self.rows[s.claim] for s in sorted(g.claims(), key=lambda s: (s.recorded, s.claim))]
+            claims = list({row.id: row for row in claims}.values())
+            absorbed = sorted({span.statement.claim for span in g.spans if span.absorbed})
         told, ref = subject, g.value.ref
         if self.evidence.predicate(predicate).symmetric and ref:  # kept once, the way its earliest claim told it
             told = self.evidence.entity(claims[0].subject)
@@ -346,17 +354,19 @@ class Belief:
 
     def _add_rivals(self, drafts: list[Draft], folded: _Folded, *, mirrored: bool) -> None:
         known = [d for d in drafts if d.segment.basis != "unknown"]
-        by_segment = {id(d.segment): d for d in known}
-        for clash in clashes([d.segment for d in known], folded.policy, folded.additive):
-            _note_clash(clash, by_segment, mirrored=mirrored)
+        if len(known) > 1:
+            by_segment = {id(d.segment): d for d in known}
+            for clash in clashes([d.segment for d in known], folded.policy, folded.additive):
+                _note_clash(clash, by_segment, mirrored=mirrored)
+        near = _near_values(known, folded.policy)
         for draft in drafts:
             g = draft.segment
-            draft.certain, draft.possible = certain_window(g), _possible_window(g)
+            draft.certain, draft.possible = certain_window(g), possible_window(g)
             if g.basis == "observed":
                 rivals = [
-                    d.segment
-                    for d in known
-                    if d.value != g.value and excludes(g, d.segment, folded.policy, folded.additive)
+                    other
+                    for other in near(g)
+                    if other.value != g.value and excludes(g, other, folded.policy, folded.additive)
                 ]
                 draft.possible = (start_possible_from(g, rivals), draft.possible[1])
 
@@ -455,18 +465,22 @@ def _unknown_starts(statements: list[Statement]) -> list[Segment]:
     return made
 
 
-def _possible_window(g: Segment) -> tuple[int, int]:
-    start, end = g.start, g.end
-    if g.basis == "stated" and g.start_bound.before - g.start_bound.earliest > 1:
-        start = min(start, g.start_bound.earliest)
-    if g.end_reason in ("stated", "ended") and g.end_bound is not None:
-        width = g.end_bound.before - g.end_bound.earliest
-        end = max(end, g.end_bound.before) if width > 1 else end
-    return start, end
+def _near_values(drafts: Sequence[Draft], policy: Policy) -> Callable[[Segment], Sequence[Segment]]:
+    """For a segment, those that may exclude it: of many values only the ones of its own object."""
+    segments = [d.segment for d in drafts]
+    if not (policy.event or policy.cardinality == "many") or not all(g.value.ref for g in segments):
+        return lambda _: segments
+    groups: dict[str, list[Segment]] = {}
+    for g in segments:
+        groups.setdefault(g.value.ref, []).append(g)
+    return lambda g: groups.get(g.value.ref, [])
 
 
 def _number(drafts: list[Draft]) -> None:
     """Ids: the earliest-recorded claim's, with `.n` from the second piece on."""
+    if len(drafts) == 1:
+        drafts[0].id = drafts[0].claims[0].id
+        return
     pieces: dict[str, int] = {}
     for draft in sorted(drafts, key=lambda d: (d.segment.start, d.segment.end)):
         first = draft.claims[0].id
@@ -476,6 +490,8 @@ def _number(drafts: list[Draft]) -> None:
 
 def _link(drafts: list[Draft]) -> None:
     """Lineage: a fact supersedes those that one of its claims ended."""
+    if len(drafts) == 1:
+        return
     ended: dict[str, list[Draft]] = {}
     for draft in drafts:
         for claim in draft.segment.ended_by:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 from semgraph import audit, forgetting, remembering, resolution, settling
 from semgraph.bulk import add_all
-from semgraph.errors import ConfigError, InputError, RejectedError
+from semgraph.errors import AmbiguousNameError, ConfigError, InputError, RejectedError
 from semgraph.explaining import explain, history
 from semgraph.guarding import add_one, guarded, remember
 from semgraph.handles import Names, Predicates
@@ -17,7 +18,6 @@ from semgraph.temporal import POS_INF, span
 from semgraph.view import CHUNK, GraphView, Slice
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
     from pathlib import Path
@@ -70,6 +70,8 @@ class KnowledgeGraph(GraphView):
     ) -> None:
         settings = Config.of(source, timezone, config)
         _check_embedder(embedder)
+        if not isinstance(target, str | os.PathLike) or not isinstance(durability, str):
+            raise ConfigError("the target of a graph is a path or ':memory:', its durability 'full' or 'relaxed'")
         store = open_store(target, read_only=read_only, durability=durability)  # type: ignore[arg-type]  # checked there
         try:
             super().__init__(Session(store, scope, settings, clock), Slice())
@@ -158,10 +160,12 @@ class KnowledgeGraph(GraphView):
         Raises:
             InputError: the predicate takes many values; add another, or end the others.
         """
-        with self._session.read():
+        many = False
+        with self._session.read(), suppress(RejectedError):  # add refuses a bad name, and keeps it
             entry = self._session.ledger.registry().resolve(predicate).predicate
-        given = same.get("qualifiers") or {}
-        if entry.cardinality == "many" and not (entry.one_by and all(name in given for name in entry.one_by)):
+            given = same.get("qualifiers") or {}
+            many = entry.cardinality == "many" and not (entry.one_by and all(name in given for name in entry.one_by))
+        if many:
             raise InputError(
                 f"{predicate!r} takes many values, so set can't tell which one to replace: add() the new one, or end() "
                 "the others"
@@ -183,14 +187,17 @@ class KnowledgeGraph(GraphView):
         said_at: When | None = None,
     ) -> Receipt:
         """It was true and stopped at `at` (default: when it was said); without an object, whatever the value was."""
-        bound = self._session.when(at)
+        bound: When | None = at
+        with suppress(RejectedError):  # what can't be read is refused below, and kept
+            bound = self._session.when(at)
+        unknown = getattr(bound, "precision", None) == "unknown"
         return add_one(
             self._session,
             {
                 "subject": subject,
                 "predicate": predicate,
                 "object": object,
-                "valid_from": None if bound is not None and bound.precision == "unknown" else bound,
+                "valid_from": None if unknown else bound,
                 "kind": "end",
                 "qualifiers": qualifiers,
                 "source": source,
@@ -256,8 +263,11 @@ class KnowledgeGraph(GraphView):
 
         def work(writer: Writer, said: Said) -> Receipt:
             view = GraphView(self._session, Slice(valid_at=self._at(valid_at)))
-            with view.reading() as reader:
-                rows = view.held_rows(reader, subject, predicate, old, qualifiers)
+            try:
+                with view.reading() as reader:
+                    rows = view.held_rows(reader, subject, predicate, old, qualifiers)
+            except AmbiguousNameError as error:
+                raise RejectedError("ambiguous_entity", str(error)) from None
             return settling.correct(writer, rows, said, f"{subject} {predicate} {resolution.shown(old)}")
 
         return guarded(self._session, words, work)
@@ -482,6 +492,8 @@ class KnowledgeGraph(GraphView):
         """A copy of the whole store at a new path, made while others read and write."""
         from pathlib import Path
 
+        if not isinstance(path, str | os.PathLike):
+            raise InputError(f"a backup needs the path of a new file, not {type(path).__name__}")
         self._session.store.backup(Path(path))
 
     def close(self) -> None:

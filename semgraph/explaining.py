@@ -23,6 +23,8 @@ _OPENED = {
     "13": "was told as a bounded exception to what held",
     "6": "is a finer word for what held before",
     "9": "followed a value that had ended, nobody knew when",
+    "11": "a less trusted voice: it stands beside what held",
+    "14": "no ground to supersede what held: it stands beside it",
     "resumed": "resumed after a bounded exception",
     "3": "nobody said since when: it is only possible",
 }

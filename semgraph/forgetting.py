@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +32,6 @@ from semgraph.store.schema import (
 )
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Collection, Iterable, Mapping
 
     from semgraph.engine import KnowledgeGraph
@@ -66,12 +66,14 @@ def forget(
 ) -> ForgetReport:
     """The report of a forget; see `KnowledgeGraph.forget`."""
     given = {kind: what for kind, what in targets.items() if what is not None}
-    if len(given) + everything != 1:
+    if len(given) + (everything is True) != 1:
         raise InputError("forget takes exactly one of fact=, claim=, entity=, source_ref= and everything=True")
     if dry_run:
         with session.read():
             return _listed(session, _plan(session, given, everything=everything, mentions=mentions))
     if export_to is not None:
+        if not isinstance(export_to, str | os.PathLike):
+            raise InputError(f"export_to is the path of a file, not {type(export_to).__name__}")
         _export_first(graph, Path(export_to))
     with session.write() as recorded_at:
         plan = _plan(session, given, everything=everything, mentions=mentions)

@@ -26,6 +26,7 @@ __all__ = [
     "STRUCTURAL_CODES",
     "TRUST",
     "check_confidence",
+    "check_note",
     "check_source",
     "check_text",
     "language_gate",
@@ -91,6 +92,15 @@ def check_text(text: str) -> None:
     check_text_size(text)
 
 
+def check_note(value: object, what: str) -> None:
+    """Nothing for a text that can be stored, or none at all; else InputError or RejectedError."""
+    if value is None:
+        return
+    if not isinstance(value, str):
+        raise InputError(f"{what} is a text, not {type(value).__name__}")
+    check_text(value)
+
+
 def check_confidence(value: object) -> float | None:
     """The confidence as a float between 0 and 1, or None where none is given; else RejectedError(bad_confidence).
 
@@ -121,6 +131,7 @@ def check_source(source: str) -> str:
     return source.strip()
 
 
+@lru_cache(maxsize=1024)
 def source_class(source: str) -> str:
     """Which class a source is of: `user`, `tool`, `imported`, `inferred`, or `other`.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import names as name_rules
 from semgraph.directory import alias_bounds
+from semgraph.gate import check_note, check_source
 from semgraph.model import Entity, MergeSuggestion
 from semgraph.store.schema import AliasRow, ApartRow, ClaimRow, DefinitionRow
 from semgraph.temporal import POS_INF
@@ -61,7 +62,7 @@ class Names:
         bounds = self._bounds(valid_from, valid_to)
         with self._session.write() as recorded_at:
             directory, snapshot = self._session.directory, self._session.ledger.at()
-            voice = source or self._session.config.source
+            voice = self._session.config.source if source is None else check_source(source)
             found = directory.one(entity, snapshot)
             if found is None and isinstance(entity, Entity):
                 directory.known(entity, snapshot)
@@ -84,6 +85,7 @@ class Names:
 
     def merge(self, duplicate: Name, into: Name, *, reason: str | None = None) -> Entity:
         """The entity that both are from now on; `unmerge` takes it back without loss."""
+        check_note(reason, "reason")
         with self._session.write() as recorded_at:
             directory, ledger = self._session.directory, self._session.ledger
             before = self._around(duplicate) | self._around(into)
@@ -203,8 +205,8 @@ class Predicates:
             "range": range,
             "inverse_of": inverse_of,
             "opposite": opposite,
-            "aliases": tuple(aliases),
-            "one_by": tuple(one_by),
+            "aliases": aliases,
+            "one_by": one_by,
             "ttl_days": ttl_days,
             "window_s": window_s,
             "trust": trust,

@@ -68,6 +68,7 @@ class Holdings:
         self._justifications: dict[str, list[JustificationRow]] = {}
         self._keys: dict[int, str] = {}
         self._facts: dict[Fluent, dict[str, FactRow]] = {}
+        self._folded: set[Fluent] = set()  # those whose facts were written in this transaction
         self._made: set[int] = set()  # entities of this transaction: all that is told of them went through here
         self._latest: Snapshot | None = None
 
@@ -85,6 +86,7 @@ class Holdings:
         self._justifications.clear()
         self._facts.clear()
         self._made.clear()
+        self._folded.clear()
 
     def forget_records(self) -> None:
         """Drop the cached small tables too, after they changed; other ledgers of the connection will see it."""

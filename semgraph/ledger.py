@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from semgraph import factrow
 from semgraph.belief import Belief
 from semgraph.holdings import Fluent, Holdings, Pulse
+from semgraph.shortcut import Drafted, lone_facts
 from semgraph.snapshot import Snapshot
 from semgraph.store.schema import ClaimRow, FactRow, JustificationRow, PastFactRow
 from semgraph.temporal import POS_INF
@@ -35,13 +36,6 @@ class Change(NamedTuple):
     before: FactRow | None
     after: FactRow | None
     body: Body | None = None
-
-
-class Drafted(NamedTuple):
-    """A fact as it follows from the claims: its row, and the body that the row holds as text."""
-
-    row: FactRow
-    body: Body
 
 
 class Ledger(Holdings):
@@ -107,10 +101,10 @@ class Ledger(Holdings):
         for group in self._groups(fluents):
             self.prefetch(group)
             stored = self.stored(group)
-            fresh = _drafted(Belief(self.at(), trace=trace, brief=brief), group, self.scope, recorded_at)
+            fresh = _drafted(self.at(), group, self.scope, recorded_at, trace=trace, brief=brief)
             made = _difference(stored, fresh)
             self._write(made, recorded_at)
-            self._note_facts(group, fresh, made)
+            self._note_facts(group, fresh, made, brief=brief)
             changes += made
         return changes
 
@@ -131,7 +125,7 @@ class Ledger(Holdings):
         for fluent in fluents:
             if fluent in self._facts:
                 rows.update(self._facts[fluent])
-            elif fluent[0] not in self._made:
+            elif fluent[0] not in self._made or fluent in self._folded:
                 unread.add(fluent)
         for row in self._facts_of(unread):
             rows[row.id] = row
@@ -152,17 +146,31 @@ class Ledger(Holdings):
                 if (row.subject, row.predicate) in fluents:
                     yield row
 
-    def _note_facts(self, fluents: Collection[Fluent], fresh: dict[str, Drafted], changes: Sequence[Change]) -> None:
-        """Remember what is stored now; an edge that is also kept at its other end is asked of the store again."""
+    def _note_facts(
+        self, fluents: Collection[Fluent], fresh: dict[str, Drafted], changes: Sequence[Change], *, brief: bool
+    ) -> None:
+        """Remember what is stored now, in a brief write only where outcomes ask for it.
+
+        An edge that is also kept at its other end is asked of the store again.
+        """
+        self._folded.update(fluents)
+        for change in changes:
+            for changed in (change.before, change.after):
+                if changed is not None:
+                    self._facts.pop((changed.subject, changed.predicate), None)
+        if brief:
+            asked = {p for p in {p for _, p in fluents} if self._single(p)}
+            fluents = [fluent for fluent in fluents if fluent[1] in asked]
         self._facts.update((fluent, {}) for fluent in fluents)
         for key, (row, _) in fresh.items():
             known = self._facts.get((row.subject, row.predicate))
             if known is not None:
                 known[key] = row
-        for change in changes:
-            for changed in (change.before, change.after):
-                if changed is not None and (changed.subject, changed.predicate) not in fluents:
-                    self._facts.pop((changed.subject, changed.predicate), None)
+
+    def _single(self, predicate: str) -> bool:
+        """Whether some fluent of the predicate takes one value at a time."""
+        entry = self.registry().entry(predicate)
+        return entry.cardinality == "one" or bool(entry.one_by)
 
     def _links(self, predicate: str) -> bool:
         """Whether fluents of the predicate depend on one another."""
@@ -219,7 +227,7 @@ class Ledger(Holdings):
         for epoch in self._epochs(fluents):
             snapshot = self.at(epoch)
             alive = {(snapshot.entity(s), p) for s, p in fluents}
-            fresh = _drafted(Belief(snapshot), alive, self.scope, epoch)
+            fresh = _drafted(snapshot, alive, self.scope, epoch, brief=True)
             for before, after, _ in _difference(current, fresh):
                 if before is not None:
                     del current[before.id]
@@ -282,10 +290,23 @@ class Ledger(Holdings):
         return found
 
 
-def _drafted(belief: Belief, fluents: Collection[Fluent], scope: int, recorded_at: int) -> dict[str, Drafted]:
+def _drafted(
+    snapshot: Snapshot,
+    fluents: Collection[Fluent],
+    scope: int,
+    recorded_at: int,
+    *,
+    trace: dict[str, list[tuple[float, str, Value]]] | None = None,
+    brief: bool = False,
+) -> dict[str, Drafted]:
     """The facts of the fluents as rows, by id; a symmetric edge as seen from the end that told it first."""
+    belief = Belief(snapshot, trace=trace, brief=brief)
     found: dict[str, Drafted] = {}
     for subject, predicate in sorted(fluents):
+        lone = lone_facts(snapshot, subject, predicate, scope, recorded_at, brief=brief)
+        if lone is not None:
+            found.update((fact.row.id, fact) for fact in lone)
+            continue
         for draft in belief.facts(subject, predicate):
             if draft.id not in found:
                 found[draft.id] = Drafted(*factrow.encode(_stored_way(belief, draft), scope, recorded_at))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import names
 from semgraph.errors import InputError, RejectedError
-from semgraph.gate import check_text, language_gate, veto_key, vetoed
+from semgraph.gate import check_note, check_text, language_gate, veto_key, vetoed
 from semgraph.model import Entity, Literal
 from semgraph.store.schema import VetoRow
 from semgraph.temporal import Bound
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 __all__ = ["candidates", "check_language", "check_vetoes", "kept_words", "rules", "veto"]
 
+_WORDS = frozenset(
+    "subject predicate object valid_from valid_to valid_through kind negative source source_ref said_at confidence "
+    "qualifiers because text".split()
+)
 _RULES = (
     (r"i live in (?P<o>[\w .'-]{2,60})", "lives_in"),
     (r"i work (?:at|for) (?P<o>[\w .&'-]{2,60})", "works_at"),
@@ -47,7 +51,8 @@ def candidates(
         raise InputError(f"a text is wanted, not {type(text).__name__}")
     if not (extractor is None or extractor == "rules" or callable(extractor)):
         raise InputError(f"extractor is 'rules', None or a callable from a text to candidates, not {extractor!r}")
-    source = given.get("source") or session.config.source
+    check_note(given.get("source"), "source")
+    source = session.config.source if given.get("source") is None else given["source"]
     return [{**found, "source": found.get("source") or source} for found in _candidates(text, given, extractor)]
 
 
@@ -59,9 +64,19 @@ def _candidates(text: str, given: Mapping[str, Any], extractor: Any) -> list[dic
         key: value for key, value in base.items() if key in ("source", "source_ref", "said_at") and value is not None
     }
     if callable(extractor):
-        return [{"text": text, **common, **dict(found)} for found in extractor(text)]
+        return [{"text": text, **common, **_candidate(found)} for found in extractor(text)]
     found = [{"text": text, **common, **candidate} for candidate in rules(text)]
     return found or [_filled(base)]
+
+
+def _candidate(found: object) -> dict[str, Any]:
+    """What an extractor found, if it is in the words of `add`."""
+    if not hasattr(found, "keys") or not set(found) <= _WORDS:  # type: ignore[call-overload]  # a mapping here
+        raise InputError(f"an extractor gives mappings with the parameters of add(), not {ascii(found)[:80]}")
+    words: dict[str, Any] = dict(found)  # type: ignore[call-overload]  # see above
+    if words.get("kind", "state") not in ("state", "change", "also"):
+        raise InputError(f"kind is state, change or also, not {words['kind']!r}")
+    return words
 
 
 def rules(text: str) -> list[dict[str, Any]]:

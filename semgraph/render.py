@@ -62,7 +62,7 @@ def render_facts(facts: Sequence[Fact], disputes: Iterable[Dispute], now: int) -
 
 def fact_line(fact: Fact, now: int) -> str:
     """The fact in one line: what it says, when it holds, and how far it can be relied on."""
-    marks = [_dates(fact), _hedge(fact), _last_confirmed(fact, now), _origin(fact)]
+    marks = [_dates(fact), _hedge(fact, now), _last_confirmed(fact, now), _origin(fact)]
     return " ".join(filter(None, (_sentence(fact), *marks)))
 
 
@@ -144,8 +144,11 @@ def _day(instant: int) -> str:
 # -- how far it can be relied on
 
 
-def _hedge(fact: Fact) -> str:
-    return "(uncertain)" if fact.confidence < HEDGE or not (fact.certain or fact.planned) else ""
+def _hedge(fact: Fact, now: int) -> str:
+    """For what is doubtful, what is only assumed, and what may not have begun yet or be over already."""
+    holds = fact.valid_from.instant <= now and (fact.valid_to is None or now < fact.valid_to.instant)
+    unsure = not fact.certain and not fact.planned and (holds or fact.start_basis in ("resumed", "unknown"))
+    return "(uncertain)" if unsure or fact.confidence < HEDGE else ""
 
 
 def _last_confirmed(fact: Fact, now: int) -> str:

@@ -25,6 +25,7 @@ __all__ = [
     "excludes",
     "opposed",
     "possible_from",
+    "possible_window",
     "rivals",
     "same_breath",
 ]
@@ -133,6 +134,7 @@ def rivals(a: Value, b: Value, policy: Policy) -> bool:
 
 
 def same_breath(a: Statement, b: Statement) -> bool:
+    """Whether one source told both at once."""
     return a.source == b.source and (a.said == b.said or (a.source_ref is not None and a.source_ref == b.source_ref))
 
 
@@ -206,4 +208,15 @@ def certain_window(g: Segment) -> tuple[int, int]:
     end = g.end
     if g.end_reason in ("stated", "ended") and g.end_bound is not None:
         end = min(end, g.end_bound.earliest)
+    return start, end
+
+
+def possible_window(g: Segment) -> tuple[int, int]:
+    """The segment with the uncertainty windows of its stated bounds: where it may hold."""
+    start, end = g.start, g.end
+    if g.basis == "stated" and g.start_bound.before - g.start_bound.earliest > 1:
+        start = min(start, g.start_bound.earliest)
+    if g.end_reason in ("stated", "ended") and g.end_bound is not None:
+        width = g.end_bound.before - g.end_bound.earliest
+        end = max(end, g.end_bound.before) if width > 1 else end
     return start, end

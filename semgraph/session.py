@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from semgraph.directory import Directory
@@ -15,7 +16,7 @@ from semgraph.temporal import NEG_INF, instant_of, next_recorded, parse_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from datetime import date, datetime
+    from datetime import date
 
     from semgraph.store.protocol import Store
     from semgraph.temporal import Bound
@@ -43,6 +44,8 @@ class Config:
     @staticmethod
     def of(source: str, timezone: str | None, given: Mapping[str, object] | None) -> Config:
         """The settings of a mapping; ConfigError names what is unknown or of the wrong kind."""
+        if given is not None and not hasattr(given, "items"):
+            raise ConfigError(f"config is a mapping of settings, not {type(given).__name__}")
         options = dict(given or {})
         allowed: dict[str, type | tuple[type, ...]] = {
             "unregistered": str,
@@ -77,6 +80,8 @@ class Session:
         beside: Session | None = None,
     ) -> None:
         self.store = store
+        if clock is not None and not callable(clock):
+            raise ConfigError(f"a clock is called without arguments, and {type(clock).__name__} can't be called")
         self.scope = check_scope(scope)
         self.config = config
         self.clock = clock
@@ -87,7 +92,12 @@ class Session:
 
     def wall(self) -> int:
         """The wall clock as an instant."""
-        return time.time_ns() // 1000 if self.clock is None else instant_of(self.clock())
+        if self.clock is None:
+            return time.time_ns() // 1000
+        shown = self.clock()
+        if not isinstance(shown, datetime):
+            raise ConfigError(f"the clock must show an aware datetime, not {type(shown).__name__}")
+        return instant_of(shown)
 
     def now(self) -> int:
         """The present of reads: the wall clock, never before the last record. Call it inside a transaction."""

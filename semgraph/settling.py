@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from semgraph import audit, resolution
+from semgraph.gate import check_note
 from semgraph.model import Outcome, Receipt
 from semgraph.reader import Reader
 from semgraph.statement import object_ref
@@ -46,6 +47,7 @@ def settle(
     reason: str | None,
 ) -> Receipt:
     """The receipt of a settlement; idempotent where there is nothing to settle."""
+    check_note(reason, "reason")
     with session.write() as recorded_at:
         writer = Writer(session, recorded_at)
         reader = writer.reader()
@@ -67,6 +69,7 @@ def settle(
 
 def mark(session: Session, target: object, reason: str | None, *, withdraw: bool) -> Receipt:
     """The receipt of a retraction, or of its undoing."""
+    check_note(reason, "reason")
     with session.write() as recorded_at:
         ledger = session.ledger
         snapshot = ledger.at()

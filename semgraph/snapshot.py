@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Snapshot"]
 
+_NO_PAIRS: frozenset[frozenset[str]] = frozenset()
+
 
 class Snapshot:
     """What was known at one moment: the `Evidence` that `Belief` asks."""
@@ -58,13 +60,17 @@ class Snapshot:
 
     def resolved(self, ref: str) -> str:
         """A reference after merges."""
-        return f"e{self.entity(int(ref[1:]))}" if ref.startswith("e") else ref
+        return f"e{self.entity(int(ref[1:]))}" if self.redirects and ref.startswith("e") else ref
 
     def predicate(self, name: str) -> Predicate:
         entry = self._entries.get(name)
         if entry is None:
             entry = self._entries[name] = self.registry.entry(self.registry.canonical(name))
         return entry
+
+    @property
+    def _sees_all(self) -> bool:
+        return self.known_at == POS_INF and not self.ledger.records.retractions
 
     def visible(self, row: ClaimRow) -> bool:
         """Whether the claim was recorded and not withdrawn then."""
@@ -81,7 +87,8 @@ class Snapshot:
 
     def on_subject(self, subject: int, predicate: str) -> list[ClaimRow]:
         raws = self.members.get(subject) or ([] if subject in self.redirects else [subject])
-        return [row for row in self.ledger.on_subjects(raws, predicate) if self.visible(row)]
+        rows = self.ledger.on_subjects(raws, predicate)
+        return rows if self._sees_all else [row for row in rows if self.visible(row)]
 
     def on_object(self, ref: str, predicate: str) -> list[ClaimRow]:
         refs = [ref]
@@ -106,6 +113,8 @@ class Snapshot:
         return None if [""] in groups.values() else list(groups.values())
 
     def compatible(self, subject: int, predicate: str) -> frozenset[frozenset[str]]:
+        if not self.ledger.records.compat:
+            return _NO_PAIRS
         return frozenset(
             frozenset((self.resolved(row.a), self.resolved(row.b)))
             for row in self.ledger.records.compat

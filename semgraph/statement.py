@@ -33,6 +33,8 @@ _KINDS = ("state", "change", "also", "end", "deny", "correct")
 _URL = re.compile(r"(?:https?|ftp)://\S+|www\.\S+", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?")
 _MAX_WORDS = 8
+_TRUTH = ("false", "true")
+_quoted = json.encoder.encode_basestring_ascii
 _MAX_BITS = 996  # 300 digits, as many as a number given as text may have
 
 
@@ -184,23 +186,24 @@ def row_of(
 def identity(said: Said, directory: Directory, scope_name: str, recorded_at: int) -> str:
     """The id of a claim: a function of what was said, by whom and when, and of nothing else."""
     thing = said.thing
-    parts = [
-        scope_name,
-        _as_written(said.subject, directory),
-        _as_written(thing.entity, directory) if thing.entity is not None else thing.ref,
-        said.predicate.name,
-        said.negative,
-        said.kind,
-        said.opposed and said.kind in ("end", "deny", "correct"),
-        None if said.valid_from is None else [said.valid_from.instant, _window(said.valid_from)],
-        None if said.valid_to is None else [said.valid_to.instant, _window(said.valid_to)],
-        said.source,
-        said.source_ref,
-        said.qualifiers,
-        None if said.said_at is None else said.said_at.instant,
-        recorded_at if said.said_at is None and said.source_ref is None else None,
-    ]
-    return hashlib.blake2b(json.dumps(parts, ensure_ascii=True).encode(), digest_size=12).hexdigest()
+    # A JSON list, put together by hand: this is done for every claim that is ever told.
+    parts = (
+        _quoted(scope_name),
+        _quoted(_as_written(said.subject, directory)),
+        _quoted(_as_written(thing.entity, directory) if thing.entity is not None else thing.ref),
+        _quoted(said.predicate.name),
+        _TRUTH[said.negative],
+        _quoted(said.kind),
+        _TRUTH[said.opposed and said.kind in ("end", "deny", "correct")],
+        _window(said.valid_from),
+        _window(said.valid_to),
+        _quoted(said.source),
+        "null" if said.source_ref is None else _quoted(said.source_ref),
+        _quoted(said.qualifiers),
+        "null" if said.said_at is None else str(said.said_at.instant),
+        str(recorded_at) if said.said_at is None and said.source_ref is None else "null",
+    )
+    return hashlib.blake2b(f"[{', '.join(parts)}]".encode(), digest_size=12).hexdigest()
 
 
 def value_of(row: ClaimRow) -> Literal:
@@ -378,7 +381,7 @@ def _as_written(name: str | Entity, directory: Directory) -> str:
     return f"#{name.id}" if isinstance(name, Entity) else directory.key(name)
 
 
-def _window(bound: Bound) -> list[Any]:
-    return [bound.earliest, bound.before, bound.uncertain]
-
-
+def _window(bound: Bound | None) -> str:
+    if bound is None:
+        return "null"
+    return f"[{bound.instant}, [{bound.earliest}, {bound.before}, {_TRUTH[bound.uncertain]}]]"

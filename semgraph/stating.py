@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from semgraph import names
@@ -20,7 +21,18 @@ if TYPE_CHECKING:
     from semgraph.store.schema import ClaimRow
     from semgraph.vocabulary import Predicate
 
-__all__ = ["Evidence", "Stating", "base_confidence", "claim_bounds", "separators_of"]
+__all__ = [
+    "PLAIN",
+    "Evidence",
+    "Stating",
+    "base_confidence",
+    "claim_bounds",
+    "rank_of",
+    "separators_of",
+    "statement_of",
+]
+
+PLAIN = frozenset({"state", "change", "also"})  # kinds that take nothing away
 
 
 class Evidence(Protocol):
@@ -45,6 +57,9 @@ class Evidence(Protocol):
     def entity(self, raw: int) -> int:
         """The entity that this one was merged into, or itself."""
 
+    def resolved(self, ref: str) -> str:
+        """The reference of an object, of an entity after merges."""
+
     def justifications(self, claim: str) -> list[list[str]] | None:
         """The premises of each justification; None if the claim stands by itself."""
 
@@ -67,15 +82,21 @@ class Stating:
 
     def statements(self, rows: list[ClaimRow], value_of: Callable[[ClaimRow], str]) -> list[Statement]:
         """What the claims of one fluent still say after denials, cuts and premises."""
-        ranked = [(row, self._entry_rank(row)) for row in rows]
-        masks = [(row, rank) for row, rank in ranked if _is_mask(row)]
-        cuts = [(row, rank) for row, rank in ranked if _is_cut(row)]
+        ranked = [(row, rank_of(row, self.evidence.predicate(row.predicate))) for row in rows]
+        takers = [pair for pair in ranked if pair[0].kind not in PLAIN]
+        masks = [(row, rank) for row, rank in takers if _is_mask(row)]
+        cuts = [(row, rank) for row, rank in takers if _is_cut(row)]
+        derived = self.evidence.justified
         made: list[Statement] = []
         for row, rank in ranked:
-            if _is_mask(row) or _is_cut(row):
+            if row.kind not in PLAIN and (_is_mask(row) or _is_cut(row)):
                 continue
             ref = value_of(row)
-            statement = self._statement(row, rank, ref, self.evidence.name_key(ref) if ref else "")
+            entry = self.evidence.predicate(row.predicate)
+            statement = statement_of(row, entry, rank, ref, self.evidence.name_key(ref) if ref else "")
+            if not (takers or derived):
+                made.append(statement)
+                continue
             pieces = self._masked([statement], row, rank, masks)
             pieces = self._cut(pieces, row, rank, cuts)
             justifications = self.evidence.justifications(row.id)
@@ -83,11 +104,6 @@ class Stating:
                 pieces = self._within_premises(pieces, justifications)
             made += pieces
         return made
-
-    def _entry_rank(self, row: ClaimRow) -> int:
-        kind = source_class(row.source)
-        trust = dict(self.evidence.predicate(row.predicate).trust or ())
-        return trust.get(kind, TRUST[kind])
 
     def _masked(
         self, pieces: list[Statement], row: ClaimRow, rank: int, masks: list[tuple[ClaimRow, int]]
@@ -102,37 +118,10 @@ class Stating:
 
     def _same_object(self, a: ClaimRow, b: ClaimRow) -> bool:
         if self.evidence.predicate(a.predicate).symmetric:
-            ends = [{self.resolved(r.object), f"e{self.evidence.entity(r.subject)}"} for r in (a, b)]
+            ends = [{self.evidence.resolved(r.object), f"e{self.evidence.entity(r.subject)}"} for r in (a, b)]
             return ends[0] == ends[1]
         same_subject = self.evidence.entity(a.subject) == self.evidence.entity(b.subject)
-        return same_subject and self.resolved(a.object) == self.resolved(b.object)
-
-    def _statement(self, row: ClaimRow, rank: int, ref: str, order: str) -> Statement:
-        entry = self.evidence.predicate(row.predicate)
-        start, basis, end, end_kind = claim_bounds(row, entry)
-        end_bound = _bound(row.valid_to, row.valid_to_text) if end_kind == "stated" else None
-        if end_kind == "stated" and end_bound is None:
-            end_bound = exact(end)
-        return Statement(
-            claim=row.id,
-            value=Value(ref, bool(row.negative) or _bounded_denial(row)),
-            start=start.instant if basis != "unknown" else NEG_INF,
-            start_bound=start,
-            basis=basis,
-            end=end,
-            end_bound=end_bound,
-            end_kind=end_kind,
-            said=row.said_at,
-            rank=rank,
-            source=row.source,
-            source_ref=row.source_ref,
-            source_class=source_class(row.source),
-            change=row.kind in ("change", "end") or _bounded_denial(row),
-            also=row.kind == "also",
-            explicit_end=_explicit_end(row),
-            order=order,
-            recorded=row.recorded_at,
-        )
+        return same_subject and self.evidence.resolved(a.object) == self.evidence.resolved(b.object)
 
     def _cut(
         self, pieces: list[Statement], row: ClaimRow, rank: int, cuts: list[tuple[ClaimRow, int]]
@@ -157,12 +146,42 @@ class Stating:
             allowed += spans
         return [part for piece in pieces for a, b in _union(allowed) for part in _inside(piece, a, b, "premise")]
 
-    def resolved(self, ref: str) -> str:
-        """A reference after merges."""
-        return f"e{self.evidence.entity(int(ref[1:]))}" if ref.startswith("e") else ref
-
 
 # -- claims
+
+
+def rank_of(row: ClaimRow, entry: Predicate) -> int:
+    """The trust rank of who said it, by the ranks of the predicate where those name its class."""
+    kind = source_class(row.source)
+    return dict(entry.trust).get(kind, TRUST[kind]) if entry.trust else TRUST[kind]
+
+
+def statement_of(row: ClaimRow, entry: Predicate, rank: int, ref: str, order: str) -> Statement:
+    """What a claim says by itself; `ref` is the value that it speaks of, `order` that value's key."""
+    start, basis, end, end_kind = claim_bounds(row, entry)
+    end_bound = _bound(row.valid_to, row.valid_to_text) if end_kind == "stated" else None
+    if end_kind == "stated" and end_bound is None:
+        end_bound = exact(end)
+    return Statement(
+        claim=row.id,
+        value=Value(ref, bool(row.negative) or _bounded_denial(row)),
+        start=start.instant if basis != "unknown" else NEG_INF,
+        start_bound=start,
+        basis=basis,
+        end=end,
+        end_bound=end_bound,
+        end_kind=end_kind,
+        said=row.said_at,
+        rank=rank,
+        source=row.source,
+        source_ref=row.source_ref,
+        source_class=source_class(row.source),
+        change=row.kind in ("change", "end") or _bounded_denial(row),
+        also=row.kind == "also",
+        explicit_end=_explicit_end(row),
+        order=order,
+        recorded=row.recorded_at,
+    )
 
 
 def claim_bounds(row: ClaimRow, entry: Predicate) -> tuple[Bound, str, int, str]:
@@ -206,6 +225,8 @@ def base_confidence(claims: Sequence[ClaimRow]) -> float:
     """1 - the product over sources of (1 - g), at most .99, where repetition by one source hardly counts."""
     if not claims:
         return 0.0
+    if len(claims) == 1:
+        return _lone_confidence(claims[0].source, claims[0].confidence)
     doubt = 1.0
     by_source: dict[str, list[float]] = {}
     for row in claims:
@@ -214,6 +235,12 @@ def base_confidence(claims: Sequence[ClaimRow]) -> float:
         doubt *= 1 - min(CAP[source_class(source)], max(given) + 0.02 * (len(given) - 1))
     inferred = all(source_class(source) == "inferred" for source in by_source)
     return round(min(CAP["inferred"] if inferred else 0.99, 1 - doubt), 12)
+
+
+@lru_cache(maxsize=1024)
+def _lone_confidence(source: str, confidence: float) -> float:
+    kind = source_class(source)
+    return round(min(CAP["inferred"] if kind == "inferred" else 0.99, 1 - (1 - min(CAP[kind], confidence))), 12)
 
 
 def _bound(instant: int | None, text: str) -> Bound | None:

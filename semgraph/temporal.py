@@ -105,7 +105,7 @@ _SHAPES = "give a date-time with offset (2024-03-01T09:00:00Z), a date (2024-03-
 _WORDS = "with ~ ? or % after it if need be, or -inf, unknown or .. (open end)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Bound:
     """A start or an end as precise as it was given: `instant` is what intervals compare, `str()` how it is shown.
 
@@ -138,6 +138,9 @@ class Bound:
 
     def __ge__(self, other: object) -> bool:
         return self.instant >= other.instant if isinstance(other, Bound) else NotImplemented
+
+    def __repr__(self) -> str:
+        return f"<Bound {self}>"
 
     def __str__(self) -> str:
         if self.precision == "always":

@@ -196,6 +196,8 @@ class GraphView(WalkingView):
         min_confidence: float = 0,
     ) -> Iterator[Fact]:
         """The facts of the slice that meet every condition given, negative ones left out, in a fixed order."""
+        if not isinstance(min_confidence, int | float):
+            raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
         with self.reading() as reader:
             readings = self._matching(reader, subject, predicate, object)
             readings = [r for r in readings if _positive(r)]
@@ -391,6 +393,8 @@ def _through(reader: Reader, row: FactRow, resolved: Resolved, predicate: str) -
 def _qualified(fact: Fact, qualifiers: Mapping[str, Any] | None) -> bool:
     if not qualifiers:
         return True
+    if not hasattr(qualifiers, "items"):
+        raise InputError(f"qualifiers are a mapping of names to values, not {type(qualifiers).__name__}")
     return any(all(_same(c.qualifiers.get(k), v) for k, v in qualifiers.items()) for c in fact.claims)
 
 

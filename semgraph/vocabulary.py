@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from dataclasses import dataclass, fields
@@ -42,6 +41,7 @@ FLAGS = ("event", "symmetric", "irreflexive", "unique_object", "profile", "sensi
 SOURCE_CLASSES = ("user", "tool", "imported", "inferred", "other")
 
 _SHOWN = 60  # characters of a name in a message
+_MOST = 1e12  # days or seconds: more than there is time
 
 
 def predicate_key(name: str | None) -> str:
@@ -240,7 +240,7 @@ def _alias_keys(key: str, aliases: Iterable[str]) -> tuple[str, ...]:
 
 
 def _amount(what: str, value: object, *, zero: bool = True) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -_MOST <= value <= _MOST:
         raise InputError(f"{what} is a number, not {_shown(value)}")
     if value < 0 or (value == 0 and not zero):
         raise InputError(f"{what} is {'not negative' if zero else 'above zero'}, not {_shown(value)}")

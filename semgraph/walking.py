@@ -10,14 +10,14 @@ from semgraph.model import Fact, Hit
 from semgraph.recall import recall
 from semgraph.render import FLOOR, Dispute, render_facts
 from semgraph.walk import Cut, match, neighbours, paths
-from semgraph.walk.disputes import partners, rivals_of
+from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from contextlib import AbstractContextManager
 
     from semgraph.model import Bounded, Entity, Neighbor, Path, Row
-    from semgraph.reader import Reader
+    from semgraph.reader import Reader, Reading
     from semgraph.session import Session
     from semgraph.view import Slice
     from semgraph.walk import Direction, Mode
@@ -199,14 +199,17 @@ def _given(facts_or_hits: Any) -> list[Fact | Hit]:
 def _missing(reader: Reader, cut: Cut, facts: list[Fact]) -> list[Fact]:
     """What contradicts the facts at the view's time and was not given."""
     rows = reader.by_id(fact.id for fact in facts if fact.conflicted)
-    seen = {fact.id for fact in facts}
-    found = []
-    for row in rows.values():
-        for reading in reader.reading(row, row.predicate):
-            for partner in partners(reader, cut, reading):
-                if partner.row.id not in seen:
-                    seen.add(partner.row.id)
-                    found.append(partner)
+    given, seen = {fact.id for fact in facts}, set[str]()
+    found: list[Reading] = []
+    for key, row in rows.items():
+        if key in seen:
+            continue
+        first = reader.reading(row, row.predicate)[0]
+        others = members(reader, cut, first)
+        absent = [other for other in others if other.row.id not in given]
+        room = MOST_UNREGISTERED - (len(others) - len(absent))
+        found += absent if known_to_exclude(reader, first) else absent[: max(room, 0)]
+        seen.update(other.row.id for other in others)
     return reader.facts(found, cut.instant)
 
 

@@ -229,6 +229,8 @@ class Writer:
         row = written.admitted[index].row
         bodies = [e.after for e in held if e.after is not None]
         rows = [e.change.after for e in held if e.change.after is not None]
+        if not met and len(bodies) == 1 and self._new_alone(bodies[0], row, rows[0]):
+            return Outcome.NEW, False
         unknown = all(body.basis == "unknown" for body in bodies)
         place = written.places.get
         repeated = any(c != row.id and place(c, -1) <= index for body in bodies for c in body.claims)
@@ -249,6 +251,11 @@ class Writer:
         if not unknown and self._before_later_facts(row, rows):
             return Outcome.HISTORY, False
         return Outcome.NEW, False
+
+    def _new_alone(self, body: factrow.Body, row: ClaimRow, after: FactRow) -> bool:
+        """Whether the fact is this claim's alone, in a fluent where nothing can lie after it."""
+        plain = body.claims == [row.id] and not body.rivals and body.basis != "unknown" and not after.separators
+        return plain and self.ledger.at().predicate(row.predicate).cardinality != "one"
 
     def _value_known(self, row: ClaimRow, after: FactRow) -> bool:
         """Whether an earlier claim gave the value of a claim without a start."""

@@ -55,10 +55,10 @@ def child(script, *arguments):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
+        bufsize=0,  # what readline had read ahead would be lost to communicate
     )
     try:
-        process.stdout.readline()
+        assert process.stdout.readline(), "the child said nothing"
         yield process
     finally:
         process.kill()

@@ -118,7 +118,12 @@ def test_equal_scores_share_a_rank():
 
 
 def test_bm25_prefers_the_rare_word_and_the_short_text():
-    documents = [("long", [["a", "b", "b", "b", "rare"]]), ("short", [["a", "rare"]]), ("none", [["b"]]), ("x", [["a"]])]
+    documents = [
+        ("long", [["a", "b", "b", "b", "rare"]]),
+        ("short", [["a", "rare"]]),
+        ("none", [["b"]]),
+        ("x", [["a"]]),
+    ]
     scores = bm25(["rare", "a"], documents)
     assert sorted(scores, key=scores.__getitem__) == ["x", "long", "short"]
     assert bm25([], documents) == {}
@@ -172,7 +177,13 @@ def test_by_default_only_what_holds_now(kg):
 
 def test_what_is_over_takes_no_place_from_what_holds(kg):
     kg.add_all(
-        {"subject": "web", "predicate": "runs_on", "object": f"web host web {i}", "valid_from": "2001", "valid_to": "2002"}
+        {
+            "subject": "web",
+            "predicate": "runs_on",
+            "object": f"web host web {i}",
+            "valid_from": "2001",
+            "valid_to": "2002",
+        }
         for i in range(60)
     )
     kg.add("web", "deploy_target", "prod")
@@ -253,7 +264,7 @@ def test_scopes_share_nothing(kg):
 @pytest.fixture
 def torn(kg):
     kg.add("web", "deploy_target", "staging", source="user", said_at="2024-01-01")
-    kg.add("web", "deploy_target", "prod", source="inferred", said_at="2024-01-01", confidence=0.2)
+    kg.add("web", "deploy_target", "prod", source="inferred", said_at="2024-01-01T00:01:00Z", confidence=0.2)
     kg.add("web", "owned_by", "Maya")
     return kg
 
@@ -275,9 +286,18 @@ def test_every_member_of_a_registered_conflict_comes_and_five_of_an_unregistered
     assert len(kg.recall("web shape", limit=1)) == 6
 
 
+def test_many_equally_sure_values_do_not_silence_each_other(kg):
+    for i in range(5):
+        kg.add("web", "deploy_target", f"t{i}", said_at="2024-01-01")
+    assert max(fact.confidence for fact in kg.values("web", "deploy_target")) < 0.4
+    assert len(kg.recall("web deploy target", limit=1)) == 5
+
+
 def test_a_conflict_that_is_over_brings_nobody(kg):
     kg.add("web", "deploy_target", "staging", source="user", said_at="2024-01-01")
-    kg.add("web", "deploy_target", "prod", source="user", said_at="2024-01-01", valid_from="2024-01-01", valid_to="2024-02")
+    kg.add(
+        "web", "deploy_target", "prod", source="user", said_at="2024-01-01", valid_from="2024-01-01", valid_to="2024-02"
+    )
     before = told(kg.at("2024-01-15").recall("web deploy target", limit=1))
     after = told(kg.at("2024-06").recall("web deploy target", limit=1))
     assert (len(before), len(after)) in {(2, 1), (1, 1)}
@@ -310,7 +330,22 @@ def test_a_question_is_text(kg, query):
 
 @pytest.mark.parametrize(
     "query",
-    ["", "  ", "\0", '"', "a' OR 1=1 --", "NEAR(a b", "*", "?", "\ud800", "x" * 9000, "我" * 5000, "a " * 5000, "🎉", "'s"],
+    [
+        "",
+        "  ",
+        "\0",
+        '"',
+        "a' OR 1=1 --",
+        "NEAR(a b",
+        "*",
+        "?",
+        "\ud800",
+        "x" * 9000,
+        "我" * 5000,
+        "a " * 5000,
+        "🎉",
+        "'s",
+    ],
 )
 def test_any_text_is_a_question(kg, query):
     kg.add("Ann", "speaks", "Welsh")

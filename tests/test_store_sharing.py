@@ -140,6 +140,8 @@ def test_a_file_opened_without_locks_is_watched(path, monkeypatch):
     for call in (lambda: reader.count(EntityRow, 1), lambda: reader.select(ClaimRow, 1)):
         with pytest.raises(StoreError, match="changed by another process"):
             call()
+    with reader.read(), pytest.raises(StoreError, match="changed by another process"):
+        reader.iterate(EntityRow, 1)
     reader.close()
 
 
@@ -207,8 +209,7 @@ def test_a_lock_held_by_another_process_is_busy(path):
             store.insert(entities(4))
         assert time.monotonic() - began >= 0.2
         assert ids(store.select(EntityRow, 1)) == [1, 2, 3]
-        holder.stdin.write("\n")
-        holder.stdin.flush()
+        holder.stdin.write(b"\n")
         holder.stdout.readline()
         store.insert(entities(4))
         assert ids(store.select(EntityRow, 1)) == [1, 2, 3, 4, 50]

@@ -21,7 +21,7 @@ from semgraph.errors import (
     StoreError,
     StoreReadOnly,
 )
-from semgraph.store import migrations, open_store, statements
+from semgraph.store import connecting, migrations, open_store, statements
 from semgraph.store.files import APPLICATION_ID
 from semgraph.store.migrations import Migration, first_schema
 from semgraph.store.schema import TABLES, ClaimRow, EntityRow, FactRow
@@ -60,6 +60,13 @@ def store(path):
 )
 def test_pragmas(store, pragma, expected):
     assert store._connection.pragma(pragma) == expected
+
+
+def test_nothing_of_a_file_is_trusted_and_plans_do_not_depend_on_values(store):
+    for option, value in connecting._HARDENED:
+        assert store._connection.config(option, -1) == value
+    assert (apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1) in connecting._HARDENED
+    assert (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1) in connecting._HARDENED
 
 
 def test_relaxed_durability_asks_for_no_sync_per_commit(path):
@@ -333,7 +340,7 @@ def test_a_failed_step_leaves_the_old_version(path, monkeypatch):
 
 def test_a_kill_inside_a_step_leaves_the_old_version(path):
     script = """
-from semgraph.store import migrations
+from semgraph.store import connecting, migrations
 def second(connection):
     connection.execute("ALTER TABLE entity ADD COLUMN note TEXT")
     if connection.filename:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import walk_brute as brute
 from hypothesis import given, settings
@@ -313,7 +315,11 @@ GRAPHS = st.lists(claims(), min_size=3, max_size=16)
 def test_neighbours_are_those_of_the_facts_of_the_view(given_claims, direction, predicates, hops, year):
     canonical = predicates and ["reports_to" if name == "manages" else name for name in predicates]
     with built(given_claims) as graph:
-        views = [graph.at(str(year)), graph.during(str(year), str(year + 2)), graph.throughout(str(year), str(year + 1))]
+        views = [
+            graph.at(str(year)),
+            graph.during(str(year), str(year + 2)),
+            graph.throughout(str(year), str(year + 1)),
+        ]
         for view in views:
             found = view.neighbors("A", hops=hops, direction=direction, predicates=predicates)
             wanted = brute.neighbours(brute.steps(view, direction, canonical), "A", hops)
@@ -364,7 +370,7 @@ def told(path, mode):
         judged = path.arrival.instant
     nodes = tuple(entity.label for entity in path.entities)
     ends = [{fact.subject.label, fact.object.label} for fact in path.facts]
-    assert ends == [set(pair) for pair in zip(nodes, nodes[1:], strict=False)]
+    assert ends == [set(pair) for pair in pairwise(nodes)]
     return nodes, weight, judged
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.temporal import NEG_INF, POS_INF
@@ -47,7 +47,9 @@ def steps(view: GraphView, direction: str = "out", canonical: Iterable[str] | No
             ways.add(ends)
         if direction in ("in", "any") or fact.predicate in SYMMETRIC:
             ways.add(ends[::-1])
-        out |= {Step(*way, *span(fact), round(fact.confidence * 1_000_000), fact.id) for way in ways if way[0] != way[1]}
+        out |= {
+            Step(*way, *span(fact), round(fact.confidence * 1_000_000), fact.id) for way in ways if way[0] != way[1]
+        }
     return sorted(out)
 
 
@@ -83,7 +85,7 @@ def paths(
     """Nodes, product of confidences, and the interval (overlap) or arrival (chronological), in the promised order."""
     out = []
     for nodes in node_sequences(found, source, target, cutoff):
-        hops = [[s for s in found if (s.near, s.far) == pair] for pair in zip(nodes, nodes[1:], strict=False)]
+        hops = [[s for s in found if (s.near, s.far) == pair] for pair in pairwise(nodes)]
         choices = [(judged, weight) for choice in product(*hops) for judged, weight in _judged(choice, mode, window)]
         if mode == "snapshot":
             best = [(None, max(w for _, w in choices))]

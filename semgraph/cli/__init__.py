@@ -44,8 +44,8 @@ def _status(run: Callable[[], int]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
     except BrokenPipeError:
-        _drop_output()
-        return 0  # whoever read has had enough
+        _drop_output()  # whoever read has had enough
+        return 1
     except Exception as error:  # noqa: BLE001 - no traceback, ever
         return _failed(error)
 
@@ -55,7 +55,7 @@ def _misused(error: click.ClickException) -> int:
         error.show()
         return error.exit_code
     hint = f"; see `{error.ctx.command_path} --help`" if isinstance(error, click.UsageError) and error.ctx else ""
-    _say(f"{error.format_message()}{hint}")
+    _say(f"{error.format_message().rstrip(chr(46))}{hint}")
     return error.exit_code
 
 

@@ -55,6 +55,8 @@ def read(
 def format_of(path: Place, given: str | None = None) -> str:
     """The name of a file's format: as given, else by its suffix."""
     known = sorted(set(_SUFFIXES.values()))
+    if not isinstance(path, (str, os.PathLike)) and not (hasattr(path, "read") or hasattr(path, "write")):
+        raise InputError(f"a file is a path or a binary stream, not {type(path).__name__}")
     if given is not None:
         if given not in known:
             raise InputError(f"the format is {' or '.join(known)}, not {given!r}")

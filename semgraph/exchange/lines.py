@@ -71,7 +71,7 @@ def reading(place: Place) -> Iterator[Lines]:
     with ExitStack() as stack:
         file, size = _opened(place, stack)
         if _begins_with(file, _GZIP):
-            packed = stack.enter_context(gzip.GzipFile(fileobj=file))
+            packed = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
             yield Lines(packed, max(FREE_EXPANSION, MAX_RATIO * size))
         else:
             yield Lines(file, None)

@@ -69,9 +69,11 @@ def _insert(store: Store, rows: Iterable[Row]) -> None:
 
 def _append_rejections(store: Store, scope: int, before: list[RejectedRow]) -> None:
     """What the scope itself had refused comes after what the export tells."""
-    last = store.select(RejectedRow, scope, order=("-number",), limit=1)
-    shift = last[0].number if last else 0
-    store.insert([row._replace(number=row.number + shift) for row in before])
+    told = store.select(RejectedRow, scope)
+    known = {row[2:] for row in told}  # all but the scope and the number
+    following = max((row.number for row in told), default=0) + 1
+    own = [row for row in before if row[2:] not in known]
+    store.insert([row._replace(number=number) for number, row in enumerate(own, following)])
 
 
 def _compute(ledger: Ledger) -> None:

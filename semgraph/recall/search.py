@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["recall"]
 
-_CHUNK = 32  # facts made at a time until enough are found
 _SEEDS = 3  # lexical hits from which the graph channel starts where the question names nothing
 
 _Ranked = tuple[str, float, dict[str, int]]
@@ -36,7 +35,8 @@ def recall(
 ) -> list[Hit]:
     """The best facts first, those about entities that the question names before all others; at most `limit`.
 
-    Right after a fact come all that it is in conflict with, beyond the limit and below the floor.
+    Right after a fact come all that it is in conflict with, beyond the limit and below the floor. The floor is one for
+    what was said, not for being disputed: else four equally sure values would keep each other out, and all be silent.
     """
     checked_count("limit", limit, 0)
     checked_count("hops", hops, 0)
@@ -50,9 +50,7 @@ def recall(
     scored = fused({name: ranks(scores) for name, scores in channels.items()})
     order = [(key, score, own) for key, (score, own) in scored.items()]
     order.sort(key=lambda each: ("exact" not in each[2], -each[1], each[0]))
-    kept = _above_floor(corpus, order, min_confidence, limit)
-    words = _Why(corpus, content_words(question), named)
-    return _with_partners(corpus, scored, kept, words)
+    return _with_partners(corpus, scored, order[:limit], _Why(corpus, content_words(question), named))
 
 
 def _check(query: object, min_confidence: object) -> None:
@@ -90,32 +88,17 @@ def _exact(corpus: Corpus, named: Sequence[Mention]) -> dict[str, float]:
     return {key: 2.0 if key in both else 1.0 for key in scores}
 
 
-def _above_floor(
-    corpus: Corpus, order: Sequence[_Ranked], floor: float, limit: int
-) -> list[tuple[_Ranked, Reading, Fact]]:
-    """The first so many whose confidence, lowered by their conflicts, reaches the floor."""
-    kept: list[tuple[_Ranked, Reading, Fact]] = []
-    for at in range(0, len(order), _CHUNK):
-        chunk = order[at : at + _CHUNK]
-        readings = [corpus.facts[key].reading for key, *_ in chunk]
-        facts = corpus.reader.facts(readings, corpus.cut.instant)
-        for each in zip(chunk, readings, facts, strict=True):
-            if each[2].confidence >= floor:
-                kept.append(each)
-                if len(kept) == limit:
-                    return kept
-    return kept
-
-
 def _with_partners(
     corpus: Corpus,
     scored: dict[str, tuple[float, dict[str, int]]],
-    kept: Sequence[tuple[_Ranked, Reading, Fact]],
+    best: Sequence[_Ranked],
     why: _Why,
 ) -> list[Hit]:
     hits: list[Hit] = []
     given: set[str] = set()
-    for (key, score, own), reading, fact in kept:
+    readings = [corpus.facts[key].reading for key, *_ in best]
+    facts = corpus.reader.facts(readings, corpus.cut.instant)
+    for (key, score, own), reading, fact in zip(best, readings, facts, strict=True):
         if key in given:
             continue
         given.add(key)

@@ -25,6 +25,8 @@ def spread(
     seen = set(mass)
     left = _FACTS
     for _ in range(hops):
+        if not mass or not left:
+            break
         reached: dict[int, float] = {}
         widest = sorted(mass, key=lambda number: (-mass[number], number))[:_WIDEST]
         for number in widest:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from semgraph.walk.cut import Cut
 from semgraph.walk.edges import Direction, Edges
-from semgraph.walk.joins import match
 from semgraph.walk.hops import neighbours
+from semgraph.walk.joins import match
 from semgraph.walk.routes import Mode, paths
 
 __all__ = ["Cut", "Direction", "Edges", "Mode", "match", "neighbours", "paths"]

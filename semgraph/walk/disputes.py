@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from semgraph.reader import Reader
     from semgraph.walk.cut import Cut
 
-__all__ = ["MOST_UNREGISTERED", "partners", "rivals_of"]
+__all__ = ["MOST_UNREGISTERED", "known_to_exclude", "members", "partners", "rivals_of"]
 
 MOST_UNREGISTERED = 5  # values of a predicate of which nobody knows whether they exclude each other
 
@@ -36,6 +36,17 @@ def partners(reader: Reader, cut: Cut, reading: Reading) -> list[Reading]:
 
     Of a predicate whose cardinality nobody has said, at most five; the fact's own negation is the first of them.
     """
+    found = members(reader, cut, reading)
+    return found if known_to_exclude(reader, reading) else found[:MOST_UNREGISTERED]
+
+
+def known_to_exclude(reader: Reader, reading: Reading) -> bool:
+    """Whether somebody has said how many values the fact's predicate takes."""
+    return reader.snapshot.predicate(reading.row.predicate).registered
+
+
+def members(reader: Reader, cut: Cut, reading: Reading) -> list[Reading]:
+    """All the other members, in the same order."""
     first = reading.row
     seen, found, frontier = {first.id}, list[Reading](), [reading]
     while frontier:
@@ -45,8 +56,6 @@ def partners(reader: Reader, cut: Cut, reading: Reading) -> list[Reading]:
         frontier.sort(key=lambda r: (not _denies(first.object, first.negative, r), -r.body.base, r.row.id))
         found += frontier
         seen |= rows.keys()
-    if not reader.snapshot.predicate(first.predicate).registered:
-        return found[:MOST_UNREGISTERED]
     return found
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from semgraph.errors import InputError
+from semgraph.store.schema import FactRow
 from semgraph.walk.cut import checked_choice
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from semgraph.reader import Reader, Reading
-    from semgraph.store.schema import FactRow
     from semgraph.walk.cut import Cut
 
 __all__ = ["Direction", "Edge", "Edges", "entity_refs", "opposite_direction"]
@@ -90,16 +90,13 @@ class Edges:
         return [self._as_walked(edge) for edge in back]
 
     def degree(self, nodes: Sequence[int], *, entering: bool) -> int:
-        """About how many rows the edges at the entities take to read."""
+        """About how many rows the edges at the entities take to read; of very many entities only that it is more."""
+        if len(nodes) > _CHUNK:
+            return len(nodes)
         direction = opposite_direction(self.direction) if entering else self.direction
         store, scope = self.reader.ledger.store, self.reader.ledger.scope
-        counted = 0
-        for at in range(0, len(nodes), _CHUNK):
-            for turned in (False, True):
-                where = self._where(nodes[at : at + _CHUNK], direction, turned=turned)
-                if where is not None:
-                    counted += store.count(self._table, scope, **where)
-        return counted
+        asked = (self._where(nodes, direction, turned=turned) for turned in (False, True))
+        return sum(store.count(FactRow, scope, **where) for where in asked if where is not None)
 
     def confidences(self, edges: Iterable[Edge]) -> dict[tuple[str, int], int]:
         """The confidence of each edge's fact in millionths, by fact and start: whole, so that products are exact."""
@@ -117,15 +114,9 @@ class Edges:
         found.update((key, round(fact.confidence * _MILLION)) for key, fact in zip(disputed, facts, strict=True))
         return found
 
-    @property
-    def _table(self) -> type[FactRow]:
-        from semgraph.store.schema import FactRow
-
-        return FactRow
-
     def _rows(self, nodes: Sequence[int], direction: Direction, *, turned: bool) -> list[FactRow]:
         where = self._where(nodes, direction, turned=turned)
-        if where is None:
+        if where is None or self.truncated:
             return []
         rows = self.reader.rows(limit=self.left + 1, **where)
         if len(rows) > self.left:
@@ -166,7 +157,7 @@ class Edges:
 
 def _canonical(reader: Reader, predicates: Collection[str]) -> list[str]:
     """The stored predicates behind the names; an opposite reads only what is negative, which is no edge."""
-    if isinstance(predicates, str):
+    if isinstance(predicates, str) or not hasattr(predicates, "__iter__"):
         raise InputError(f"predicates is a list of names, not {predicates!r}; write [{predicates!r}]")
     resolved = [reader.snapshot.registry.resolve(name) for name in predicates]
     return sorted({found.predicate.name for found in resolved if not found.flipped})

@@ -32,7 +32,7 @@ __all__ = ["MAX_CUTOFF", "Mode", "paths"]
 Mode = Literal["snapshot", "overlap", "chronological"]
 
 MAX_CUTOFF = 8
-_ROWS = 50_000  # facts that one call reads at most
+_ROWS = 25_000  # facts that one call reads at most
 _STEPS = 200_000  # beginnings of paths that it looks at
 
 _Names = tuple[tuple[str, int], ...]
