@@ -184,7 +184,7 @@ def _words(item: Any) -> dict[str, Any]:
         return words
     if not hasattr(item, "keys"):
         raise InputError(f"each claim is a mapping with the parameters of add(), not {type(item).__name__}")
-    unknown = [str(key) for key in item.keys() - _WORDS]
+    unknown = [] if _WORDS.issuperset(item) else [str(key) for key in item if key not in _WORDS]
     missing = [key for key in ("subject", "predicate") if key not in item]
     if unknown or missing:
         what = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"

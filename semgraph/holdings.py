@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from semgraph.store.protocol import Store
 
-__all__ = ["Fluent", "Holdings", "Pulse"]
+__all__ = ["Fluent", "Holdings", "Pulse", "grouped"]
 
 Fluent = tuple[int, str]  # subject and canonical predicate
 
@@ -50,6 +50,14 @@ class Pulse:
     """What the ledgers of one connection share: a count of the changes to small tables, which no file version shows."""
 
     beats: int = 0
+
+
+def grouped(fluents: Iterable[Fluent]) -> list[tuple[str, list[int]]]:
+    """The subjects of each predicate: one question for each is answered by an index, and brings nothing else."""
+    found: dict[str, list[int]] = {}
+    for subject, predicate in sorted(fluents):
+        found.setdefault(predicate, []).append(subject)
+    return list(found.items())
 
 
 class Holdings:
@@ -195,11 +203,11 @@ class Holdings:
             return
         for fluent in wanted:
             self._by_subject[fluent] = []
-        canonical = self.registry().canonical
-        for row in self.store.iterate(ClaimRow, self.scope, subject=sorted({s for s, _ in wanted})):
-            fluent = (row.subject, canonical(row.predicate))
-            if fluent in wanted:
-                self._by_subject[fluent].append(row)
+        for predicate, subjects in grouped(wanted):
+            for row in self.store.iterate(
+                ClaimRow, self.scope, subject=subjects, predicate=self._spelt(predicate)
+            ):
+                self._by_subject[row.subject, predicate].append(row)
 
     def claim(self, claim: str) -> ClaimRow | None:
         """A claim by id, retracted or not."""

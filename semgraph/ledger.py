@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import factrow
 from semgraph.belief import Belief
-from semgraph.holdings import Fluent, Holdings, Pulse
+from semgraph.holdings import Fluent, Holdings, Pulse, grouped
 from semgraph.shortcut import Drafted, lone_facts
 from semgraph.snapshot import Snapshot
 from semgraph.store.schema import ClaimRow, FactRow, JustificationRow, PastFactRow
@@ -138,13 +138,9 @@ class Ledger(Holdings):
 
     def _facts_of(self, fluents: Collection[Fluent]) -> Iterator[FactRow]:
         """The stored rows whose own subject and predicate these are."""
-        if len(fluents) == 1:
-            ((subject, predicate),) = fluents
+        for predicate, subjects in grouped(fluents):
+            subject = subjects[0] if len(subjects) == 1 else subjects
             yield from self.store.select(FactRow, self.scope, subject=subject, predicate=predicate)
-        elif fluents:
-            for row in self.store.iterate(FactRow, self.scope, subject=sorted({s for s, _ in fluents})):
-                if (row.subject, row.predicate) in fluents:
-                    yield row
 
     def _note_facts(
         self, fluents: Collection[Fluent], fresh: dict[str, Drafted], changes: Sequence[Change], *, brief: bool

@@ -154,7 +154,8 @@ def check_vetoes(session: Session, said: Said) -> None:
     vetoes = _vetoes(session)
     if not vetoes:
         return
-    texts = [t for t in (said.text, _text(said.subject), said.thing.text, _text(said.thing.entity)) if t]
+    spoken = (said.text, _text(said.subject), said.thing.text, _text(said.thing.entity), said.qualifiers)
+    texts = [t for t in (*spoken, said.source_ref) if t]
     phrases = [row.value for row in vetoes if row.kind == "phrase"]
     refused = bool(phrases) and vetoed(texts, phrases)
     refused = refused or any(row.kind == "predicate" and row.value == said.predicate.name for row in vetoes)
@@ -165,14 +166,14 @@ def check_vetoes(session: Session, said: Said) -> None:
 
 def _names(session: Session, said: Said, key: str) -> bool:
     """Whether the claim is about the entity of a vetoed name, under whatever name."""
-    directory = session.directory
-    banned = {row.entity for row in directory.rows(key)}
+    directory, snapshot = session.directory, session.ledger.at()
+    banned = {snapshot.entity(row.entity) for row in directory.rows(key)}
     for end in (said.subject, said.thing.entity):
-        if isinstance(end, Entity) and directory.number(end) in banned:
+        if isinstance(end, Entity) and snapshot.entity(directory.number(end)) in banned:
             return True
         if isinstance(end, str):
             own = directory.key(end)
-            if own == key or banned & {row.entity for row in directory.rows(own)}:
+            if own == key or banned & {snapshot.entity(row.entity) for row in directory.rows(own)}:
                 return True
     return False
 
@@ -183,7 +184,7 @@ def _vetoes(session: Session) -> list[VetoRow]:
 
 def kept_words(words: Mapping[str, Any]) -> dict[str, Any]:
     """What was said, as JSON can keep it."""
-    return {str(key): _plain(value) for key, value in words.items() if value not in (None, (), False)}
+    return {str(key): _plain(value) for key, value in words.items() if value is not None and value is not False and value != ()}
 
 
 def _plain(value: object) -> Any:

@@ -41,7 +41,8 @@ FLAGS = ("event", "symmetric", "irreflexive", "unique_object", "profile", "sensi
 SOURCE_CLASSES = ("user", "tool", "imported", "inferred", "other")
 
 _SHOWN = 60  # characters of a name in a message
-_MOST = 1e12  # days or seconds: more than there is time
+_MOST = 1e8  # days of a time to live: what ends before the year 275000 is shown as a date
+_LONGEST = 1e13  # seconds of a window: more than there is time
 
 
 def predicate_key(name: str | None) -> str:
@@ -197,8 +198,8 @@ def make_predicate(
         opposite=dict(linked).get("opposite"),
         aliases=_alias_keys(key, aliases),
         one_by=_keys("one_by", one_by),
-        ttl_days=None if ttl_days is None else _amount("ttl_days", ttl_days, zero=False),
-        window_s=DEFAULT_WINDOW_S if window_s is None else _amount("window_s", window_s),
+        ttl_days=None if ttl_days is None else _amount("ttl_days", ttl_days, _MOST, zero=False),
+        window_s=DEFAULT_WINDOW_S if window_s is None else _amount("window_s", window_s, _LONGEST),
         trust=None if trust is None else _ranks(trust),
         **_checked_flags(flags),
     )
@@ -239,8 +240,8 @@ def _alias_keys(key: str, aliases: Iterable[str]) -> tuple[str, ...]:
     return found
 
 
-def _amount(what: str, value: object, *, zero: bool = True) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -_MOST <= value <= _MOST:
+def _amount(what: str, value: object, most: float, *, zero: bool = True) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -most <= value <= most:
         raise InputError(f"{what} is a number, not {_shown(value)}")
     if value < 0 or (value == 0 and not zero):
         raise InputError(f"{what} is {'not negative' if zero else 'above zero'}, not {_shown(value)}")

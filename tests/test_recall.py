@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semgraph import InputError, KnowledgeGraph
+from semgraph.recall.corpus import Candidate
 from semgraph.recall.fusion import fused, ranks
 from semgraph.recall.lexical import bm25
 from semgraph.recall.mentions import mentions
+from semgraph.recall.spread import spread
 from semgraph.recall.words import MAX_QUERY_BYTES, clean_query, content_words, words
 
 
@@ -138,6 +140,27 @@ def test_facts_about_what_the_question_names_come_first(kg):
     assert hits[0].channels == {"exact": 1, "lexical": 1, "graph": 1}
     assert hits[0].why == "about Maya; matches maya, work"
     assert "exact" not in hits[2].channels
+
+
+def test_a_name_goes_before_any_score(kg):
+    kg.add("Robert", "knows", "Zoe")
+    kg.add("Robert", "speaks", "Welsh")
+    kg.names.alias("Bob", "Robert")
+    kg.add("api", "rule", "frobnicate quux")
+    hits = kg.recall("does Bob frobnicate quux with Zoe", hops=0)
+    assert told(hits) == ["Robert knows Zoe", "Robert speaks Welsh", "api rule frobnicate quux"]
+    assert hits[2].score > hits[1].score
+
+
+def test_what_has_few_facts_says_more_than_a_hub(kg):
+    facts = {f"h{i}": Candidate(f"h{i}", 1, 10 + i, None) for i in range(4)} | {"s": Candidate("s", 2, 20, None)}
+    facts["far"] = Candidate("far", 20, 30, None)
+    at = {1: ["h0", "h1", "h2", "h3"], 2: ["s"], 20: ["s", "far"]} | {10 + i: [f"h{i}"] for i in range(4)}
+    scores = spread([1, 2], facts, at, 2)
+    assert scores["h0"] == pytest.approx(0.5 * 0.5 / 4 * (1 + 0.5))
+    assert scores["s"] == pytest.approx(0.5 * 0.5 + 0.5 * 0.25 / 2)
+    assert scores["far"] == pytest.approx(0.5 * 0.25 / 2)
+    assert "far" not in spread([1, 2], facts, at, 1)
 
 
 def test_todays_names_reach_facts_told_under_older_ones(kg):

@@ -170,6 +170,23 @@ def test_one_sequence_has_each_common_interval_that_no_other_contains(kg):
     assert len(kg.at("2011-06").paths("A", "B")) == 1
 
 
+def test_of_ways_with_the_same_time_the_most_confident_is_told(kg):
+    # What another way outlasts, or what sets out later, may still be the better one once the next fact cuts both.
+    kg.add("A", "knows", "B", valid_from="2000", valid_to="2010", confidence=0.5)
+    kg.add("A", "uses", "B", valid_from="2002", valid_to="2008", confidence=0.9)
+    chain(kg, ("B", "C", "2003", "2005"))
+    for mode in ("overlap", "chronological"):
+        (path,) = kg.paths("A", "C", mode=mode)
+        assert [fact.predicate for fact in path.facts] == ["uses", "knows"]
+
+
+def test_a_fact_walked_against_its_direction_keeps_it(kg):
+    kg.add("Priya", "reports_to", "Maya")
+    (found,) = kg.neighbors("Maya", direction="in")
+    (path,) = kg.paths("Maya", "Priya", direction="any")
+    assert found.facts[0].label == path.facts[0].label == "Priya reports_to Maya"
+
+
 def test_an_earlier_arrival_is_not_bought_with_a_detour_in_time(kg):
     chain(kg, ("A", "B", "2010", "2011"), ("B", "C", "2005", "2009"))
     assert kg.paths("A", "C", mode="chronological") == []
