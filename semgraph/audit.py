@@ -221,7 +221,7 @@ def stats(reader: Reader) -> dict[str, Any]:
     store, scope, now = ledger.store, ledger.scope, reader.session.now()
     kinds: Counter[str] = Counter()
     for row in store.iterate(FactRow, scope):
-        body = factrow.decode(row)
+        body = reader.body(row)
         disputed = any(start <= now < end for _, start, end, _ in body.rivals)
         kinds[reader.status(row, body, now, disputed=disputed)] += 1
     sources: Counter[str] = Counter(row.source for row in store.iterate(ClaimRow, scope))

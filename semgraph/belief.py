@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import names
 from semgraph.fold import fold
-from semgraph.segment import Clash, Policy, Segment, Span, Statement, Value, certain_window, clashes, excludes, possible_window
+from semgraph.segment import (
+    Clash,
+    Policy,
+    Segment,
+    Span,
+    Statement,
+    Value,
+    certain_window,
+    clashes,
+    excludes,
+    possible_window,
+)
 from semgraph.segment import possible_from as start_possible_from
 from semgraph.stating import Evidence, Stating, base_confidence, separators_of
 from semgraph.temporal import NEG_INF, POS_INF, UNKNOWN
@@ -60,6 +71,7 @@ class Draft:
     possible: tuple[int, int] = (NEG_INF, POS_INF)
     certain: tuple[int, int] = (NEG_INF, POS_INF)
     supersedes: list[str] = field(default_factory=list)
+    unsure: bool = False  # nobody said how many values the predicate takes
 
     @property
     def value(self) -> Value:
@@ -84,11 +96,9 @@ class Belief:
         evidence: Evidence,
         *,
         trace: dict[str, list[tuple[float, str, Value]]] | None = None,
-        brief: bool = False,
     ) -> None:
         self.evidence = evidence
         self.trace = trace
-        self.brief = brief
         self.rows: dict[str, ClaimRow] = {}
         self.supported: dict[str, list[tuple[int, int]]] = {}  # premises: when a fact that they support holds
         self.settled: set[tuple[int, str]] = set()
@@ -246,7 +256,7 @@ class Belief:
         self, statements: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]] | None
     ) -> _Folded:
         additive = {s.value for s in statements if s.also and not s.value.negative}
-        return _Folded(policy, statements, fold(statements, policy, trace=trace, brief=self.brief), additive)
+        return _Folded(policy, statements, fold(statements, policy, trace=trace), additive)
 
     def _mirror_fold(self, predicate: str, ref: str) -> _Folded:
         """The fluent of `(predicate, object)` with the subjects as values."""
@@ -354,20 +364,25 @@ class Belief:
 
     def _add_rivals(self, drafts: list[Draft], folded: _Folded, *, mirrored: bool) -> None:
         known = [d for d in drafts if d.segment.basis != "unknown"]
+        unsure = folded.policy.cardinality == "unregistered"
         if len(known) > 1:
             by_segment = {id(d.segment): d for d in known}
-            for clash in clashes([d.segment for d in known], folded.policy, folded.additive):
+            # What stands beside a value of a predicate that nobody defined is looked up when read (`parallel`):
+            # else every new value would rewrite all the others.
+            policy = replace(folded.policy, cardinality="many") if unsure else folded.policy
+            for clash in clashes([d.segment for d in known], policy, folded.additive):
                 _note_clash(clash, by_segment, mirrored=mirrored)
         near = _near_values(known, folded.policy)
         for draft in drafts:
             g = draft.segment
+            draft.unsure = unsure and not g.value.negative
             draft.certain, draft.possible = certain_window(g), possible_window(g)
             if g.basis == "observed":
-                rivals = [
+                rivals = (
                     other
                     for other in near(g)
                     if other.value != g.value and excludes(g, other, folded.policy, folded.additive)
-                ]
+                )
                 draft.possible = (start_possible_from(g, rivals), draft.possible[1])
 
     def _mirror_rivals(self, subject: int, predicate: str, drafts: list[Draft]) -> None:
@@ -390,7 +405,9 @@ class Belief:
                 if mine.segment.basis == "observed":
                     near = replace(mine.segment, value=Value(f"e{subject}", mine.value.negative))
                     rivals = [
-                        g for _, g in seen if g.value != near.value and excludes(near, g, mirror.policy, mirror.additive)
+                        g
+                        for _, g in seen
+                        if g.value != near.value and excludes(near, g, mirror.policy, mirror.additive)
                     ]
                     limit = start_possible_from(mine.segment, rivals)
                     mine.possible = (max(mine.possible[0], limit), mine.possible[1])

@@ -40,7 +40,7 @@ _GROUNDS = {
 def explain(reader: Reader, target: object) -> Explanation:
     """The explanation of a fact, given as a fact, its id, a claim that supports it, or a receipt."""
     row = _row(reader, target)
-    body = factrow.decode(row)
+    body = reader.body(row)
     (fact,) = reader.facts([_plain(row)], None)
     rows = reader.by_id([*body.supersedes, *(r[0] for r in body.rivals)])
     later = [

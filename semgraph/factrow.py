@@ -67,7 +67,7 @@ def encode(draft: Draft, scope: int, recorded_at: int) -> tuple[FactRow, Body]:
         draft.predicate,
         draft.ref,
         int(g.value.negative),
-        int(bool(draft.rivals)),
+        int(bool(draft.rivals) or draft.unsure),
         draft.separators,
         g.start,
         g.end,

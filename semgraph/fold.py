@@ -61,25 +61,22 @@ def fold(
     policy: Policy,
     *,
     trace: dict[str, list[tuple[float, str, Value]]] | None = None,
-    brief: bool = False,
 ) -> list[Segment]:
     """The segments that the statements of one fluent make true, by start, then value.
 
     `trace`, where given, maps the ids of claims of interest to lists that receive the row, the ground and the
-    other value for each holder that such a claim met when it started; when it is to be `brief`, only of holders that
-    the two had to do with (not rows 5 and 8).
+    other value for each holder that such a claim met when it started, but for those that can be told beforehand to
+    have nothing to do with it.
     """
     ordered = sorted(statements, key=lambda s: (s.claim, s.start))
-    if len(ordered) > 1 and (brief or not trace) and (groups := independent(ordered, policy)):
+    if len(ordered) > 1 and (groups := independent(ordered, policy)):
         found = [segment for group in groups for segment in _swept(group, policy, trace or {})]
         found.sort(key=lambda g: (g.start, g.end, g.value))
         return found
     return _swept(ordered, policy, trace or {})
 
 
-def _swept(
-    ordered: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]]
-) -> list[Segment]:
+def _swept(ordered: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]]) -> list[Segment]:
     if len(ordered) == 1 and (ordered[0].start < ordered[0].end or ordered[0].basis == "unknown"):
         return alone(ordered[0])
     sweep = _Sweep(ordered, policy, trace)
@@ -124,22 +121,53 @@ def alone(s: Statement) -> list[Segment]:
 def independent(ordered: Sequence[Statement], policy: Policy) -> list[list[Statement]] | None:
     """The statements in groups that have nothing to do with one another, or None where that can't be told.
 
-    An exact shortcut of the sweep. Where values do not exclude each other, a value meets only its own negation, an end
-    of every value, and names that it refines; occurrences of an event meet nothing at all but a denial.
+    An exact shortcut of the sweep. Where values do not exclude each other, or nobody said whether they do and nothing
+    is told as a change, a value meets only its own negation, an end of every value, and names that it refines;
+    occurrences of an event meet nothing at all but a denial.
     """
-    if not (policy.event or policy.cardinality == "many"):
+    if not _indifferent(ordered, policy):
         return None
     groups: dict[str, list[Statement]] = {}
     for s in ordered:
         groups.setdefault(s.value.ref, []).append(s)
-    if "" in groups or (len(groups) > 1 and _may_refine(ordered, policy)):
+    if "" in groups:
         return None
-    if not policy.event:
-        return list(groups.values()) if len(groups) > 1 else None
-    found: list[list[Statement]] = []
-    for group in groups.values():
-        found += [group] if any(s.value.negative for s in group) else _occurrences(group)
-    return found
+    if policy.event:
+        found: list[list[Statement]] = []
+        for group in groups.values():
+            found += [group] if any(s.value.negative for s in group) else _occurrences(group)
+        return found
+    if len(groups) > 1 and _may_refine(ordered, policy):
+        groups = _with_finer_names(groups)
+    return list(groups.values()) if len(groups) > 1 else None
+
+
+def _indifferent(ordered: Sequence[Statement], policy: Policy) -> bool:
+    if policy.event or policy.cardinality == "many":
+        return True
+    return policy.cardinality == "unregistered" and not any(
+        s.end_kind == "soft" or (s.change and not s.value.negative) for s in ordered
+    )
+
+
+def _with_finer_names(groups: dict[str, list[Statement]]) -> dict[str, list[Statement]]:
+    """The groups, those joined whose names begin with one another's."""
+    refs: dict[str, list[str]] = {}
+    for ref, group in groups.items():
+        refs.setdefault(group[0].order, []).append(ref)
+    root = {name: name for name in refs}
+    for name in sorted(refs, key=len):
+        cut = name.find(" ")
+        while cut > 0:
+            if name[:cut] in root:
+                root[name] = root[name[:cut]]
+                break
+            cut = name.find(" ", cut + 1)
+    joined: dict[str, list[Statement]] = {}
+    for name, members in refs.items():
+        for ref in members:
+            joined.setdefault(root[name], []).extend(groups[ref])
+    return joined
 
 
 def _occurrences(group: Sequence[Statement]) -> list[list[Statement]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semgraph.snapshot import Snapshot
+from semgraph.stating import PLAIN
 from semgraph.store.schema import (
     ClaimRow,
     CompatRow,
@@ -79,6 +80,7 @@ class Holdings:
         self._folded: set[Fluent] = set()  # those whose facts were written in this transaction
         self._made: set[int] = set()  # entities of this transaction: all that is told of them went through here
         self._latest: Snapshot | None = None
+        self._takers: set[str] | None = None
 
     # -- caches
 
@@ -105,6 +107,7 @@ class Holdings:
     def _drop_records(self) -> None:
         self._records = None
         self._latest = None
+        self._takers = None
         self._keys.clear()
 
     @property
@@ -240,6 +243,16 @@ class Holdings:
             self._keys[entity] = rows[0].key if rows else ""
         return self._keys[entity]
 
+    @property
+    def takers(self) -> set[str]:
+        """The predicates of which some claim may take from others: it denies, ends, or is negative."""
+        if self._takers is None:
+            canonical, look = self.registry().canonical, self.store.iterate
+            rows = [row for kind in ("end", "deny", "correct") for row in look(ClaimRow, self.scope, kind=kind)]
+            rows += look(ClaimRow, self.scope, negative=1)
+            self._takers = {canonical(row.predicate) for row in rows}
+        return self._takers
+
     def add_claims(self, rows: Sequence[ClaimRow], justifications: Sequence[JustificationRow]) -> None:
         """Store new claims, and let what was read in this transaction see them."""
         self.store.insert(rows)
@@ -248,6 +261,8 @@ class Holdings:
         for row in rows:
             self._claims[row.id] = row
             predicate = canonical(row.predicate)
+            if self._takers is not None and (row.negative or row.kind not in PLAIN):
+                self._takers.add(predicate)
             if (row.subject, predicate) in by_subject:
                 by_subject[row.subject, predicate].append(row)
             elif row.subject in made:

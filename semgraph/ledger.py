@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from semgraph import factrow
 from semgraph.belief import Belief
 from semgraph.holdings import Fluent, Holdings, Pulse, grouped
-from semgraph.shortcut import Drafted, lone_facts
+from semgraph.shortcut import Drafted, lone_facts, occurrences
 from semgraph.snapshot import Snapshot
 from semgraph.store.schema import ClaimRow, FactRow, JustificationRow, PastFactRow
 from semgraph.temporal import POS_INF
@@ -101,12 +101,47 @@ class Ledger(Holdings):
         for group in self._groups(fluents):
             self.prefetch(group)
             stored = self.stored(group)
-            fresh = _drafted(self.at(), group, self.scope, recorded_at, trace=trace, brief=brief)
+            fresh = _drafted(self.at(), group, self.scope, recorded_at, trace=trace)
             made = _difference(stored, fresh)
             self._write(made, recorded_at)
             self._note_facts(group, fresh, made, brief=brief)
             changes += made
         return changes
+
+    def take_occurrences(self, rows: Sequence[ClaimRow], recorded_at: int) -> tuple[list[Change], list[ClaimRow]]:
+        """What new events change that meet nothing, without a look at the rest of their fluents; and the other claims.
+
+        An exact shortcut of `refold` for long streams: its cost does not grow with what is stored.
+        """
+        groups: dict[Fluent, list[ClaimRow]] = {}
+        snapshot = self.at()
+        for row in rows:
+            entry = snapshot.predicate(row.predicate)
+            groups.setdefault((snapshot.entity(row.subject), entry.name), []).append(row)
+        changes: list[Change] = []
+        others: list[ClaimRow] = []
+        for fluent, group in groups.items():
+            made = None
+            if snapshot.predicate(fluent[1]).event and fluent[1] not in self.takers:
+                made = occurrences(snapshot, *fluent, group, self.scope, recorded_at)
+            if made is None or any(map(self._met, made)):
+                others += group
+                continue
+            changes += [Change(None, fact.row, fact.body) for fact in made]
+            self._facts.pop(fluent, None)
+            self._folded.add(fluent)
+        self._write(changes, recorded_at)
+        return changes, others
+
+    def _met(self, fact: Drafted) -> bool:
+        """Whether the occurrence is stored already."""
+        row = fact.row
+        if row.subject in self._made and (row.subject, row.predicate) not in self._folded:
+            return False
+        found = self.store.select(
+            FactRow, self.scope, subject=row.subject, predicate=row.predicate, valid_from=row.valid_from
+        )
+        return any(other.object == row.object and other.valid_to == row.valid_to for other in found)
 
     def _groups(self, fluents: Collection[Fluent]) -> Iterable[Collection[Fluent]]:
         """Fluents that are folded together; those that nothing connects go a few at a time, to bound the memory."""
@@ -223,7 +258,7 @@ class Ledger(Holdings):
         for epoch in self._epochs(fluents):
             snapshot = self.at(epoch)
             alive = {(snapshot.entity(s), p) for s, p in fluents}
-            fresh = _drafted(snapshot, alive, self.scope, epoch, brief=True)
+            fresh = _drafted(snapshot, alive, self.scope, epoch)
             for before, after, _ in _difference(current, fresh):
                 if before is not None:
                     del current[before.id]
@@ -296,10 +331,10 @@ def _drafted(
     brief: bool = False,
 ) -> dict[str, Drafted]:
     """The facts of the fluents as rows, by id; a symmetric edge as seen from the end that told it first."""
-    belief = Belief(snapshot, trace=trace, brief=brief)
+    belief = Belief(snapshot, trace=trace)
     found: dict[str, Drafted] = {}
     for subject, predicate in sorted(fluents):
-        lone = lone_facts(snapshot, subject, predicate, scope, recorded_at, brief=brief)
+        lone = lone_facts(snapshot, subject, predicate, scope, recorded_at)
         if lone is not None:
             found.update((fact.row.id, fact) for fact in lone)
             continue

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import factrow
 from semgraph.belief import base_confidence
-from semgraph.segment import Value
 from semgraph.model import Claim, ConflictSet, Entity, Fact, Literal
+from semgraph.parallel import Parallel
+from semgraph.segment import Value
 from semgraph.statement import value_of
 from semgraph.store.schema import FactRow, PastFactRow
 from semgraph.temporal import POS_INF, Bound, exact
@@ -59,6 +62,9 @@ class Reader:
         self.ledger = session.ledger
         self.directory = session.directory
         self._rows: dict[str, FactRow] = {}
+        self._bodies: dict[str, factrow.Body] = {}
+        self._parallel: dict[tuple[int, str, str], Parallel] = {}
+        self._sets: dict[tuple[str, int, bool], frozenset[str]] = {}
 
     # -- rows
 
@@ -80,9 +86,32 @@ class Reader:
                 self._rows[row.id] = row
         return {key: self._rows[key] for key in wanted if key in self._rows}
 
+    def body(self, row: FactRow) -> factrow.Body:
+        """The rest of a stored fact, with what stands beside it where nobody said how many values there can be."""
+        found = self._bodies.get(row.id)
+        if found is None:
+            found = factrow.decode(row)
+            if row.disputed and not row.negative and not self.snapshot.predicate(row.predicate).registered:
+                beside = self._beside(row).rivals(row.id)
+                found = found._replace(rivals=sorted([*found.rivals, *beside]))
+            self._bodies[row.id] = found
+        return found
+
+    def _beside(self, row: FactRow) -> Parallel:
+        fluent = (row.subject, row.predicate, row.separators)
+        found = self._parallel.get(fluent)
+        if found is None:
+            rows = self.rows(subject=row.subject, predicate=row.predicate)
+            rows = [r for r in rows if r.separators == row.separators]
+            facts = [(r, factrow.decode(r)) for r in rows]
+            claims = self.ledger.fetch(c for _, body in facts for c in (*body.claims, *body.absorbed))
+            found = self._parallel[fluent] = Parallel(facts, claims, self.snapshot)
+            self._rows.update((r.id, r) for r in rows)
+        return found
+
     def reading(self, row: FactRow, predicate: str, *, turned: bool = False, flipped: bool = False) -> list[Reading]:
         """The fact read through a name; through an opposite a negative fact may fall into several, or none."""
-        body = factrow.decode(row)
+        body = self.body(row)
         if not flipped or not row.negative or body.opposite is None:
             return [Reading(row, body, predicate, turned, flipped)]
         return [Reading(r, b, predicate, turned, flipped) for r, b in self._opposite_parts(row, body)]
@@ -190,26 +219,32 @@ class Reader:
 
     def _effective(self, row: FactRow, body: factrow.Body, instant: int) -> float:
         """The base, lowered once by each other member of the conflict sets at the instant."""
+        if self.snapshot.predicate(row.predicate).registered:
+            members = self._members(row, instant, mirrored=False) | self._members(row, instant, mirrored=True)
+            others = list(self.by_id(sorted(members - {row.id})).values())
+        else:  # only a value's own negation counts
+            near = self.by_id(rival for rival, start, end, _ in body.rivals if start <= instant < end)
+            others = [other for other in near.values() if other.negative != row.negative]
         confidence = body.base
-        flagged_only = not self.snapshot.predicate(row.predicate).registered
-        for other in self._members(row, body, instant):
-            if not (flagged_only and other.negative == row.negative):
-                confidence *= 1 - 0.3 * factrow.decode(other).base
+        for other in others:
+            confidence *= 1 - 0.3 * self.body(other).base
         return round(confidence, 12)
 
-    def _members(self, row: FactRow, body: factrow.Body, instant: int) -> list[FactRow]:
-        """Every fact that is connected with this one by conflicts at the instant, in the same fluent."""
-        found: dict[str, FactRow] = {}
-        for mirrored in (False, True):
-            reached, waiting = {row.id}, [(row, body)]
+    def _members(self, row: FactRow, instant: int, *, mirrored: bool) -> frozenset[str]:
+        """The facts that conflicts at the instant connect with this one, itself included."""
+        found = self._sets.get((row.id, instant, mirrored))
+        if found is None:
+            reached, waiting = {row.id}, [row]
             while waiting:
-                _, current = waiting.pop()
-                near = [v[0] for v in current.rivals if v[1] <= instant < v[2] and v[3] == mirrored]
-                for key, other in self.by_id(k for k in near if k not in reached).items():
-                    reached.add(key)
-                    found[key] = other
-                    waiting.append((other, factrow.decode(other)))
-        return [found[key] for key in sorted(found)]
+                rivals = self.body(waiting.pop()).rivals
+                near = [
+                    r for r, start, end, m in rivals if start <= instant < end and m == mirrored and r not in reached
+                ]
+                reached.update(near)
+                waiting += self.by_id(near).values()
+            found = frozenset(reached)
+            self._sets.update({(key, instant, mirrored): found for key in found})
+        return found
 
     def _because(self, claim: str) -> list[tuple[str, ...]]:
         return [tuple(group) for group in self.snapshot.justifications(claim) or ()]
@@ -259,21 +294,19 @@ class Reader:
         self, rows: Iterable[FactRow], instant: int | None, window: tuple[int, int] | None = None
     ) -> list[ConflictSet]:
         """The conflict sets that the disputed facts stand in: at an instant, over a window, or ever."""
-        disputes = self._disputes(rows)
-        if instant is not None:
-            disputes = [d for d in disputes if d.start <= instant < d.end]
-        elif window is not None:
+        disputes = self._disputes(rows, instant)
+        if instant is None and window is not None:
             disputes = [d for d in disputes if d.start < window[1] and window[0] < d.end]
         found = self.by_id(member for d in disputes for member in d.members)
         sets = [self._conflict_set(d, found, instant) for d in disputes]
         sets.sort(key=lambda s: (s.since.instant, s.predicate, s.subject.label if s.subject else "", s.id))
         return sets
 
-    def _disputes(self, rows: Iterable[FactRow]) -> list[_Dispute]:
+    def _disputes(self, rows: Iterable[FactRow], instant: int | None) -> list[_Dispute]:
         pairs: dict[tuple[bool, int, str, str, str], set[tuple[str, str, int, int]]] = {}
         seeds = {row.id: row for row in rows}
         self._rows.update(seeds)
-        bodies = {key: factrow.decode(row) for key, row in seeds.items()}
+        bodies = {key: self.body(row) for key, row in seeds.items()}
         self.by_id(fact for body in bodies.values() for fact, *_ in body.rivals)
         for key, body in bodies.items():
             for rival, start, end, mirrored in body.rivals:
@@ -283,7 +316,8 @@ class Reader:
                 group = self._group(seeds[key], other, mirrored=mirrored)
                 a, b = sorted((key, rival))
                 pairs.setdefault(group, set()).add((a, b, start, end))
-        return [d for group, found in sorted(pairs.items()) for d in _constant_stretches(group, found)]
+        stretches = _constant_stretches if instant is None else partial(_stretches_at, instant)
+        return [d for group, found in sorted(pairs.items()) for d in stretches(group, found)]
 
     def _group(self, row: FactRow, other: FactRow, *, mirrored: bool) -> tuple[bool, int, str, str, str]:
         """Which fluent two rivals dispute: their common subject, or their common object."""
@@ -303,7 +337,7 @@ class Reader:
         for member in d.members:
             row = rows[member]
             turned = not d.mirrored and row.subject != d.subject
-            readings.append(Reading(row, factrow.decode(row), row.predicate, turned, flipped=False))
+            readings.append(Reading(row, self.body(row), row.predicate, turned, flipped=False))
         facts = self.facts(readings, instant)
         facts.sort(key=lambda f: (f.valid_from.instant, f.label, f.id))
         claim = next(iter(self.ledger.fetch(readings[0].body.claims).values()), None)
@@ -335,6 +369,27 @@ def _constant_stretches(
             found.append(_Dispute(*group, members, open_sets.pop(members), t))
         for members in live - set(open_sets):
             open_sets[members] = t
+    return found
+
+
+def _stretches_at(
+    instant: int, group: tuple[bool, int, str, str, str], pairs: set[tuple[str, str, int, int]]
+) -> list[_Dispute]:
+    """The connected facts at an instant, each set with the maximal interval around it in which it is the same."""
+    now = _components((a, b) for a, b, start, end in pairs if start <= instant < end)
+    if not now:
+        return []
+    times = sorted({t for _, _, start, end in pairs for t in (start, end)})
+    place = bisect_right(times, instant)
+    found = []
+    for members in sorted(now):
+        near = [p for p in pairs if p[0] in members or p[1] in members]
+        first, last = place - 1, place
+        while first > 0 and members in _components((a, b) for a, b, s, e in near if s <= times[first - 1] < e):
+            first -= 1
+        while last < len(times) and members in _components((a, b) for a, b, s, e in near if s <= times[last] < e):
+            last += 1
+        found.append(_Dispute(*group, members, times[first], times[last]))
     return found
 
 

@@ -99,7 +99,11 @@ def settlement(
     chosen = [r for r in members if winner is not None and not r.negative and _side(r, shared) == winner]
     if choice == "choose" and not chosen:
         return []
-    losers = [loser for r in members if r not in chosen and (loser := _loser(r, members, chosen, instant)) is not None]
+    losers = [
+        loser
+        for r in members
+        if r not in chosen and (loser := _loser(reader, r, chosen or members, instant)) is not None
+    ]
     made = [_ended(reader, loser, source) for loser in losers if not loser.fact.negative]
     if chosen:
         won = _reaffirmed(reader, chosen[0], losers, source)
@@ -114,10 +118,10 @@ def _side(row: FactRow, shared: int | None) -> str:
     return row.object if row.subject == shared else f"e{row.subject}"
 
 
-def _loser(row: FactRow, members: Sequence[FactRow], chosen: Sequence[FactRow], instant: int) -> _Loser | None:
+def _loser(reader: Reader, row: FactRow, others: Sequence[FactRow], instant: int) -> _Loser | None:
     """The stretch around the instant in which a fact conflicts with the winner, or with any other member."""
-    against = {r.id for r in (chosen or members)} - {row.id}
-    spans = sorted((a, b) for rival, a, b, _ in factrow.decode(row).rivals if rival in against)
+    against = {r.id for r in others} - {row.id}
+    spans = sorted((a, b) for rival, a, b, _ in reader.body(row).rivals if rival in against)
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and start <= joined[-1][1]:

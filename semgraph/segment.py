@@ -176,9 +176,7 @@ def excludes(a: Segment, b: Segment, policy: Policy, additive: Collection[Value]
         return True
     if a.value in additive or b.value in additive or not rivals(a.value, b.value, policy):
         return False
-    if policy.cardinality == "unregistered" and any(
-        same_breath(x, y) for x in a.claims() for y in b.claims()
-    ):
+    if policy.cardinality == "unregistered" and any(same_breath(x, y) for x in a.claims() for y in b.claims()):
         return False
     return not _refined_pair(a, b, policy)
 
@@ -197,6 +195,8 @@ def possible_from(g: Segment, others: Iterable[Segment]) -> int:
         sure_from, sure_to = certain_window(r)
         if sure_from < min(sure_to, g.start):
             limit = max(limit, min(sure_to, g.start))
+            if limit == g.start:
+                break
     return limit
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from semgraph.factrow import Body
     from semgraph.snapshot import Snapshot
 
-__all__ = ["Drafted", "lone_facts"]
+__all__ = ["Drafted", "lone_facts", "occurrences"]
 
 
 class Drafted(NamedTuple):
@@ -50,18 +50,34 @@ _ESCAPED = "\\u0001"
 
 
 def lone_facts(
-    snapshot: Snapshot, subject: int, predicate: str, scope: int, recorded_at: int, *, brief: bool
+    snapshot: Snapshot, subject: int, predicate: str, scope: int, recorded_at: int
 ) -> list[Drafted] | None:
-    """The facts of a fluent in which no claim meets another; None where the fold has to decide.
-
-    `brief`: the rows of values that have nothing to do with each other need not be traced.
-    """
+    """The facts of a fluent in which no claim meets another; None where the fold has to decide."""
     entry = snapshot.predicate(predicate)
     if entry.symmetric or entry.unique_object or entry.one_by or snapshot.justified:
         return None
     rows = snapshot.on_subject(subject, predicate)
-    if len(rows) != 1 and not (brief and _indifferent(snapshot, rows, entry)):
+    if len(rows) != 1 and not _indifferent(snapshot, rows, entry):
         return None
+    return _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
+
+
+def occurrences(
+    snapshot: Snapshot, subject: int, predicate: str, rows: Sequence[ClaimRow], scope: int, recorded_at: int
+) -> list[Drafted] | None:
+    """The facts of some claims of an event, if those are plain and differ; None where the fold has to decide.
+
+    Whether the rest of the fluent denies them, or tells one of them too, is for the caller to know.
+    """
+    entry = snapshot.predicate(predicate)
+    if not entry.event or entry.symmetric or entry.unique_object or entry.one_by or snapshot.justified:
+        return None
+    return _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
+
+
+def _each_alone(
+    snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate, subject: int, scope: int, recorded_at: int
+) -> list[Drafted] | None:
     made = [_lone_fact(snapshot, row, entry, subject, scope, recorded_at) for row in rows]
     found = [fact for fact in made if fact is not None]
     if len(found) < len(rows) or (entry.event and len({_occurrence(fact.row) for fact in found}) < len(rows)):
@@ -120,7 +136,7 @@ def _lone_fact(
             entry.name,
             snapshot.resolved(row.object),
             0,
-            0,
+            int(not entry.registered),
             "",
             mould.valid_from,
             mould.valid_to,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semgraph import factrow
 from semgraph.errors import InputError
 from semgraph.model import Fact, Hit
 from semgraph.recall import recall
@@ -219,7 +218,7 @@ def _disputes(reader: Reader, cut: Cut, facts: list[Fact]) -> list[Dispute]:
     rows = reader.by_id(fact.id for fact in facts if fact.conflicted)
     near: dict[int, list[int]] = {}
     for key, row in rows.items():
-        body = factrow.decode(row)
+        body = reader.body(row)
         rivals = rivals_of(body, cut if cut.holds(row, body) else Cut())
         near[places[key]] = [places[rival] for rival in rivals if rival in places]
     return [Dispute(members, _sure(reader, [facts[m] for m in members])) for members in _components(near)]

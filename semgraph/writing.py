@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import factrow
 from semgraph.belief import Belief
-from semgraph.effects import Admitted, Effect, Written, key_of
+from semgraph.effects import Admitted, Effect, Key, Written, key_of
 from semgraph.errors import InputError, RejectedError
 from semgraph.gate import source_class
 from semgraph.model import Outcome, Receipt
@@ -49,6 +49,7 @@ _ROWS = {
     13: "a bounded exception suspends the value that held",
     14: "there is no ground to prefer either",
 }
+_MANY = 100  # claims that are worth a look at the whole scope
 _WAYS_OUT = "settle() to choose, keep both or drop both; retract() what was said wrongly; end() what has stopped"
 
 
@@ -60,6 +61,7 @@ class Writer:
         self.recorded_at = recorded_at
         self.ledger = session.ledger
         self.directory = session.directory
+        self._now = self.reader()  # of the latest write, for what receipts look up
 
     def reader(self) -> Reader:
         """Reads of what the transaction has made so far."""
@@ -170,13 +172,16 @@ class Writer:
         else:
             self.ledger.add_justifications(justifications)
         changes: list[Change] = []
+        if brief and len(touching) > _MANY:
+            changes, touching = self.ledger.take_occurrences(touching, self.recorded_at)
         if touching:
             touched = self.ledger.touched(touching)
-            changes = self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
+            changes += self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
         return self.finish(admitted, changes, trace)
 
     def finish(self, admitted: list[Admitted], changes: list[Change], trace: Trace) -> Written:
         """A write with what it changed."""
+        self._now = self.reader()
         return Written(admitted, changes, trace, self.recorded_at)
 
     # -- receipts
@@ -186,8 +191,10 @@ class Writer:
         one = written.admitted[index]
         outcome, widened = self.outcome(written, index)
         reader = self.reader()
-        now = self.session.now() if self.session.last_recorded >= self.recorded_at else max(
-            self.session.wall(), self.recorded_at
+        now = (
+            self.session.now()
+            if self.session.last_recorded >= self.recorded_at
+            else max(self.session.wall(), self.recorded_at)
         )
         rows = self._rows_of(written, one.row)
         facts = reader.facts([Reading(r, b, r.predicate, turned=False, flipped=False) for r, b in rows], now)
@@ -222,9 +229,7 @@ class Writer:
             return (Outcome.DUPLICATE if written.absorbing(row.id) else Outcome.SUPPRESSED), False
         return self._standing(written, index, held, met)
 
-    def _standing(
-        self, written: Written, index: int, held: list[Effect], met: set[float]
-    ) -> tuple[Outcome, bool]:
+    def _standing(self, written: Written, index: int, held: list[Effect], met: set[float]) -> tuple[Outcome, bool]:
         """The outcome of a claim that holds somewhere."""
         row = written.admitted[index].row
         bodies = [e.after for e in held if e.after is not None]
@@ -239,9 +244,7 @@ class Writer:
         keys = {key_of(found) for found in rows}
         if repeated and 4 in met:  # noqa: PLR2004 - a row of the table
             return Outcome.DUPLICATE, written.widened(keys)
-        known = self._values_of(written, {r[0] for b in written.bodies_before(keys) for r in b.rivals}, before=True)
-        rivals = self._values_of(written, {r[0] for body in bodies for r in body.rivals}, before=False)
-        if rivals - (known if repeated else set()):
+        if self._disagrees(written, held, keys, repeated=repeated):
             return Outcome.CONFLICT, repeated and written.widened(keys)
         if repeated and not met & {12, 13}:
             return Outcome.DUPLICATE, written.widened(keys)
@@ -252,9 +255,22 @@ class Writer:
             return Outcome.HISTORY, False
         return Outcome.NEW, False
 
+    def _disagrees(self, written: Written, held: Sequence[Effect], keys: set[Key], *, repeated: bool) -> bool:
+        """Whether the facts are in conflict, for a value told before: with one that it was in none with."""
+        unsure = [e.change.after for e in held if e.change.after is not None and self._unsure(e.change.after)]
+        if unsure:
+            return not repeated and any(self._now.body(row).rivals for row in unsure)
+        known = {r[0] for b in written.bodies_before(keys) for r in b.rivals} if repeated else set()
+        rivals = {r[0] for e in held if e.after is not None for r in e.after.rivals}
+        return bool(self._values_of(written, rivals, before=False) - self._values_of(written, known, before=True))
+
+    def _unsure(self, row: FactRow) -> bool:
+        """Whether nobody said how many values the fact's predicate takes, so that its rivals are looked up."""
+        return bool(row.disputed) and not row.negative and not self.ledger.at().predicate(row.predicate).registered
+
     def _new_alone(self, body: factrow.Body, row: ClaimRow, after: FactRow) -> bool:
         """Whether the fact is this claim's alone, in a fluent where nothing can lie after it."""
-        plain = body.claims == [row.id] and not body.rivals and body.basis != "unknown" and not after.separators
+        plain = body.claims == [row.id] and not after.disputed and body.basis != "unknown" and not after.separators
         return plain and self.ledger.at().predicate(row.predicate).cardinality != "one"
 
     def _value_known(self, row: ClaimRow, after: FactRow) -> bool:
@@ -332,13 +348,13 @@ class Writer:
         return found
 
     def _conflict(self, reader: Reader, rows: list[tuple[FactRow, factrow.Body]]) -> ConflictSet | None:
-        disputed = [row for row, body in rows if body.rivals]
+        disputed = [row for row, _ in rows if row.disputed]
         if not disputed:
             return None
         own = {row.id for row in disputed}
-        sets = [s for s in reader.conflict_sets(disputed, None) if own & {fact.id for fact in s.facts}]
-        still = [s for s in sets if s.until is None]
-        return (still or sets or [None])[-1]
+        still = reader.conflict_sets(disputed, POS_INF - 1)
+        sets = still or reader.conflict_sets(disputed, None)
+        return next((s for s in reversed(sets) if own & {fact.id for fact in s.facts}), None)
 
     def _why(self, written: Written, one: Admitted, outcome: Outcome) -> str:
         if outcome is Outcome.IDEMPOTENT:
@@ -352,7 +368,10 @@ class Writer:
             because = f" because {_GROUNDS[ground]} ({ground})" if ground else ""
             name = "8a" if row == 8.5 else f"{row:g}"
             told.append(f"row {name}: {_ROWS[int(row) if row != 8.5 else 8.5]}{because}")
-        text = "; ".join(dict.fromkeys(told)) or "nothing else holds"
+        alone = "nothing that competes with it holds"
+        if outcome is Outcome.CONFLICT:
+            alone = "row 14: nobody said how many values the predicate takes, so all stand"
+        text = "; ".join(dict.fromkeys(told)) or alone
         return f"{text}. Ways out: {_WAYS_OUT}" if outcome is Outcome.CONFLICT else text
 
     # -- refusals
@@ -363,7 +382,9 @@ class Writer:
         last = store.select(RejectedRow, scope, order=("-number",), limit=1)
         number = last[0].number + 1 if last else 1
         private = code in ("do_not_remember", "secret") or not self.session.config.keep_rejected_text
-        kept = None if private or content is None else json.dumps(content, ensure_ascii=True, default=str, sort_keys=True)
+        kept = (
+            None if private or content is None else json.dumps(content, ensure_ascii=True, default=str, sort_keys=True)
+        )
         shown = code if private else reason.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
         store.insert([RejectedRow(scope, number, self.recorded_at, code, shown, kept)])
         store.delete(RejectedRow, scope, number__le=number - keep)
@@ -377,7 +398,9 @@ def premises_of(because: object) -> list[list[str]]:
         return [[_premise(because)]]
     if any(isinstance(group, (list, tuple)) for group in because):
         if not all(isinstance(group, (list, tuple)) and group for group in because):
-            raise InputError("because is one justification (a sequence of claims) or several non-empty ones, not a mixture")
+            raise InputError(
+                "because is one justification (a sequence of claims) or several non-empty ones, not a mixture"
+            )
         return [list(dict.fromkeys(_premise(p) for p in group)) for group in because]
     return [list(dict.fromkeys(_premise(p) for p in because))]
 

