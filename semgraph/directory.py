@@ -203,9 +203,9 @@ class Directory:
         for row in self.ledger.store.iterate(AliasRow, self.ledger.scope, entity=missing, retracted_at=POS_INF):
             if row.kind != "alias":
                 self._labels[row.entity].append(row)
-        for row in self._pending:
-            if isinstance(row, AliasRow) and row.kind != "alias" and row.entity in missing:
-                self._labels[row.entity].append(row)
+        for made in self._pending:
+            if isinstance(made, AliasRow) and made.kind != "alias" and made.entity in missing:
+                self._labels[made.entity].append(made)
 
     def _listed(self, numbers: Sequence[int]) -> str:
         return ", ".join(f"{self.label(n)} ({public_id(n)})" for n in numbers[:5]) + (" …" if len(numbers) > 5 else "")

@@ -14,7 +14,6 @@ from semgraph.guarding import add_one, guarded, remember
 from semgraph.handles import Names, Predicates
 from semgraph.session import Config, Session
 from semgraph.store import open_store
-from semgraph.temporal import POS_INF, span
 from semgraph.view import CHUNK, GraphView, Slice
 
 if TYPE_CHECKING:
@@ -88,6 +87,11 @@ class KnowledgeGraph(GraphView):
         return graph
 
     @property
+    def whole(self) -> bool:
+        """True: this is the graph itself."""
+        return True
+
+    @property
     def path(self) -> Path | None:
         """The file below, or None for a graph in memory."""
         return self._session.store.path
@@ -135,23 +139,21 @@ class KnowledgeGraph(GraphView):
             raise InputError(f"kind is state, change or also, not {kind!r}")
         return add_one(
             self._session,
-            {
-                "subject": subject,
-                "predicate": predicate,
-                "object": object,
-                "valid_from": valid_from,
-                "valid_to": valid_to,
-                "valid_through": valid_through,
-                "kind": kind,
-                "negative": negative,
-                "source": source,
-                "source_ref": source_ref,
-                "said_at": said_at,
-                "confidence": confidence,
-                "qualifiers": qualifiers,
-                "text": text,
-                "because": because,
-            },
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            valid_through=valid_through,
+            kind=kind,
+            negative=negative,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+            confidence=confidence,
+            qualifiers=qualifiers,
+            text=text,
+            because=because,
         )
 
     def set(self, subject: Name, predicate: str, value: object, **same: Any) -> Receipt:
@@ -193,17 +195,15 @@ class KnowledgeGraph(GraphView):
         unknown = getattr(bound, "precision", None) == "unknown"
         return add_one(
             self._session,
-            {
-                "subject": subject,
-                "predicate": predicate,
-                "object": object,
-                "valid_from": None if unknown else bound,
-                "kind": "end",
-                "qualifiers": qualifiers,
-                "source": source,
-                "source_ref": source_ref,
-                "said_at": said_at,
-            },
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=None if unknown else bound,
+            kind="end",
+            qualifiers=qualifiers,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
         )
 
     def deny(
@@ -222,18 +222,16 @@ class KnowledgeGraph(GraphView):
         """It never was true: masks the value whoever said it with no higher trust; with bounds it cuts a hole."""
         return add_one(
             self._session,
-            {
-                "subject": subject,
-                "predicate": predicate,
-                "object": object,
-                "valid_from": valid_from,
-                "valid_to": valid_to,
-                "kind": "deny",
-                "qualifiers": qualifiers,
-                "source": source,
-                "source_ref": source_ref,
-                "said_at": said_at,
-            },
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            kind="deny",
+            qualifiers=qualifiers,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
         )
 
     def correct(
@@ -250,19 +248,9 @@ class KnowledgeGraph(GraphView):
         said_at: When | None = None,
     ) -> Receipt:
         """The old value was never true in the segment that holds at `valid_at` (default now); the new one was."""
-        words = {
-            "subject": subject,
-            "predicate": predicate,
-            "object": new,
-            "kind": "correct",
-            "qualifiers": qualifiers,
-            "source": source,
-            "source_ref": source_ref,
-            "said_at": said_at,
-        }
 
         def work(writer: Writer, said: Said) -> Receipt:
-            view = GraphView(self._session, Slice(valid_at=self._at(valid_at)))
+            view = GraphView(self._session, Slice(valid_at=self._session.instant(valid_at)))
             try:
                 with view.reading() as reader:
                     rows = view.held_rows(reader, subject, predicate, old, qualifiers)
@@ -270,7 +258,18 @@ class KnowledgeGraph(GraphView):
                 raise RejectedError("ambiguous_entity", str(error)) from None
             return settling.correct(writer, rows, said, f"{subject} {predicate} {resolution.shown(old)}")
 
-        return guarded(self._session, words, work)
+        return guarded(
+            self._session,
+            work,
+            subject=subject,
+            predicate=predicate,
+            object=new,
+            kind="correct",
+            qualifiers=qualifiers,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+        )
 
     def retract(self, target: Target, *, reason: str | None = None) -> Receipt:
         """The statement is withdrawn: the graph is as if it had not been made, and what it closed reopens."""
@@ -308,7 +307,7 @@ class KnowledgeGraph(GraphView):
             choice,
             object,
             conflict,
-            None if valid_at is None else self._at(valid_at),
+            None if valid_at is None else self._session.instant(valid_at),
             qualifiers,
             reason,
         )
@@ -354,17 +353,19 @@ class KnowledgeGraph(GraphView):
         extractor: str | Callable[[str], Iterable[Mapping[str, Any]]] | None = "rules",
     ) -> list[Receipt]:
         """A receipt per candidate that a sentence yields, each through the language gate; refused ones are receipts."""
-        given = {
-            "subject": subject,
-            "predicate": predicate,
-            "object": object,
-            "valid_from": valid_from,
-            "valid_to": valid_to,
-            "source": source,
-            "source_ref": source_ref,
-            "said_at": said_at,
-        }
-        return remember(self._session, text, given, extractor)
+        return remember(
+            self._session,
+            text,
+            extractor,
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+        )
 
     def veto(self, *, phrase: str | None = None, entity: Name | None = None, predicate: str | None = None) -> None:
         """Never store what holds this phrase, or is about this entity or predicate; not retroactive (forget is)."""
@@ -396,43 +397,24 @@ class KnowledgeGraph(GraphView):
 
     def at(self, valid_at: When | None = None, *, known_at: When | None = None) -> GraphView:
         """The graph at an instant (None: pinned to now), as known at a moment (None: pinned to the latest)."""
-        valid = None if valid_at is None else self._at(valid_at)
+        valid = None if valid_at is None else self._session.instant(valid_at)
         with self._session.read():
             now, latest = self._session.now(), self._session.last_recorded
-        known = latest if known_at is None else self._at(known_at)
+        known = latest if known_at is None else self._session.instant(known_at)
         return GraphView(self._session, Slice(valid_at=valid, known_at=known, pinned=now))
 
     def during(self, start: When | None = None, end: When | None = None, *, known_at: When | None = None) -> GraphView:
         """The facts that overlap a window; one coarse date is its whole unit, no date at all is all time."""
-        return GraphView(self._session, Slice(window=self._window(start, end), known_at=self._known(known_at)))
+        return GraphView(
+            self._session, Slice(window=self._session.window(start, end), known_at=self._session.known(known_at))
+        )
 
     def throughout(self, start: When, end: When, *, known_at: When | None = None) -> GraphView:
         """The facts that cover a whole window."""
         return GraphView(
-            self._session, Slice(window=self._window(start, end), cover=True, known_at=self._known(known_at))
+            self._session,
+            Slice(window=self._session.window(start, end), cover=True, known_at=self._session.known(known_at)),
         )
-
-    def _at(self, when: When | None) -> int:
-        bound = self._session.when(when)
-        if bound is None:
-            with self._session.read():
-                return self._session.now()
-        if bound.precision == "unknown":
-            raise InputError("an unknown time can't be read at; give a date or leave it out for now")
-        return bound.instant
-
-    def _known(self, when: When | None) -> int:
-        return POS_INF if when is None else self._at(when)
-
-    def _window(self, start: When | None, end: When | None) -> tuple[int, int]:
-        first, last = self._session.when(start), self._session.when(end)
-        if start is not None and first is not None and end is None:
-            return span(first)
-        begin = -(2**63) if first is None else first.instant
-        stop = POS_INF if last is None else last.instant
-        if begin >= stop:
-            raise RejectedError("empty_interval", f"the window ends ({end}) before it begins ({start})")
-        return begin, stop
 
     def history(self, subject: Name, predicate: str) -> list[FactVersion]:
         """What was believed about a subject and predicate, belief by belief, over transaction time."""

@@ -71,6 +71,8 @@ def fold(
     ordered = sorted(statements, key=lambda s: (s.claim, s.start))
     if len(ordered) > 1 and (groups := independent(ordered, policy)):
         found = [segment for group in groups for segment in _swept(group, policy, trace or {})]
+        if policy.event:
+            _mark_planned(found, ordered)
         found.sort(key=lambda g: (g.start, g.end, g.value))
         return found
     return _swept(ordered, policy, trace or {})
@@ -472,11 +474,8 @@ class _Sweep:
             if not w.suspended_by:
                 self.emit(w, POS_INF, "open", (), "", None)
         segments = self.segments if self.policy.event else _coalesce(self.segments)
-        latest: dict[Value, int] = {}
-        for s in self.statements:
-            latest[s.value] = max(latest.get(s.value, NEG_INF), s.said)
+        _mark_planned(segments, self.statements)
         for g in segments:
-            g.planned = g.basis == "stated" and latest[g.value] < g.start
             g.assumed = g.basis == "resumed" and all(s.said < g.start for s in g.claims())
         segments.sort(key=lambda g: (g.start, g.end, g.value))
         return segments
@@ -486,6 +485,15 @@ def _certainly_later(d: Statement, w: _Holder) -> bool:
     """Whether a stated start lies after all of the holder's; one that was only seen then lies before its instant."""
     latest = w.start if w.basis in ("observed", "resumed", "premise") else w.start_bound.before
     return d.start_bound.earliest >= latest
+
+
+def _mark_planned(segments: Iterable[Segment], statements: Iterable[Statement]) -> None:
+    """Planned is what starts after every word of its value, be it about another occurrence."""
+    latest: dict[Value, int] = {}
+    for s in statements:
+        latest[s.value] = max(latest.get(s.value, NEG_INF), s.said)
+    for g in segments:
+        g.planned = g.basis == "stated" and latest[g.value] < g.start
 
 
 def _phase(s: Statement) -> int:

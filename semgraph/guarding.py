@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 __all__ = ["add_one", "guarded", "keep_rejection", "remember"]
 
 
-def add_one(session: Session, words: dict[str, Any]) -> Receipt:
+def add_one(session: Session, **words: Any) -> Receipt:
     """The receipt of one claim given in the words of `add`."""
     premises = premises_of(words.pop("because", ()))
 
     def work(writer: Writer, said: Said) -> Receipt:
         return writer.receipt(writer.write([(said, premises)]), 0)
 
-    return guarded(session, words, work)
+    return guarded(session, work, **words)
 
 
 def remember(
     session: Session,
     text: str,
-    given: Mapping[str, Any],
     extractor: str | Callable[[str], Iterable[Mapping[str, Any]]] | None,
+    **given: Any,
 ) -> list[Receipt]:
     """A receipt per candidate that a text yields; one for the whole text where nothing can be extracted from it."""
     receipts = []
     for words in remembering.candidates(session, text, given, extractor):
         try:
             remembering.check_language(session, text, words)
-            receipts.append(add_one(session, dict(words)))
+            receipts.append(add_one(session, **words))
         except RejectedError as error:
             if error.receipt is None:
                 keep_rejection(session, error, words)
@@ -49,7 +49,7 @@ def remember(
     return receipts
 
 
-def guarded(session: Session, words: dict[str, Any], work: Callable[[Writer, Said], Receipt]) -> Receipt:
+def guarded(session: Session, work: Callable[[Writer, Said], Receipt], **words: Any) -> Receipt:
     """The receipt that `work` makes of a claim that passed the structural checks and the vetoes."""
     words["source"] = session.config.source if words.get("source") is None else words["source"]
     try:

@@ -21,7 +21,7 @@ from semgraph.store.schema import (
     RetractionRow,
 )
 from semgraph.temporal import POS_INF
-from semgraph.vocabulary import Predicate, Registry
+from semgraph.vocabulary import Predicate, Registry, Unregistered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ def grouped(fluents: Iterable[Fluent]) -> list[tuple[str, list[int]]]:
 class Holdings:
     """What one transaction has read of a scope, and let through to it; every method runs inside a transaction."""
 
-    def __init__(self, store: Store, scope: int, pulse: Pulse, *, unregistered: str = "flag") -> None:
+    def __init__(self, store: Store, scope: int, pulse: Pulse, *, unregistered: Unregistered = "flag") -> None:
         self.store = store
         self.scope = scope
         self.unregistered = unregistered

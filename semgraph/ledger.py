@@ -124,7 +124,7 @@ class Ledger(Holdings):
             made = None
             if snapshot.predicate(fluent[1]).event and fluent[1] not in self.takers:
                 made = occurrences(snapshot, *fluent, group, self.scope, recorded_at)
-            if made is None or any(map(self._met, made)):
+            if made is None or any(self._met(fact, row) for fact, row in zip(made, group, strict=True)):
                 others += group
                 continue
             changes += [Change(None, fact.row, fact.body) for fact in made]
@@ -133,15 +133,19 @@ class Ledger(Holdings):
         self._write(changes, recorded_at)
         return changes, others
 
-    def _met(self, fact: Drafted) -> bool:
-        """Whether the occurrence is stored already."""
+    def _met(self, fact: Drafted, claim: ClaimRow) -> bool:
+        """Whether the occurrence is stored already, or another one is that the claim may confirm."""
         row = fact.row
         if row.subject in self._made and (row.subject, row.predicate) not in self._folded:
             return False
         found = self.store.select(
-            FactRow, self.scope, subject=row.subject, predicate=row.predicate, valid_from=row.valid_from
+            FactRow, self.scope, subject=row.subject, predicate=row.predicate, object=row.object
         )
-        return any(other.object == row.object and other.valid_to == row.valid_to for other in found)
+        return any(
+            (other.valid_from, other.valid_to) == (row.valid_from, row.valid_to)
+            or (other.valid_from <= claim.said_at and factrow.decode(other).planned)
+            for other in found
+        )
 
     def _groups(self, fluents: Collection[Fluent]) -> Iterable[Collection[Fluent]]:
         """Fluents that are folded together; those that nothing connects go a few at a time, to bound the memory."""

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from semgraph.ledger import Snapshot
+    from semgraph.directory import Directory
+    from semgraph.ledger import Ledger, Snapshot
     from semgraph.session import Session
     from semgraph.store.schema import ClaimRow
 
@@ -59,8 +60,8 @@ class Reader:
     def __init__(self, session: Session, snapshot: Snapshot) -> None:
         self.session = session
         self.snapshot = snapshot
-        self.ledger = session.ledger
-        self.directory = session.directory
+        self.ledger: Ledger = session.ledger
+        self.directory: Directory = session.directory
         self._rows: dict[str, FactRow] = {}
         self._bodies: dict[str, factrow.Body] = {}
         self._parallel: dict[tuple[int, str, str], Parallel] = {}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import names
 from semgraph.errors import InputError, RejectedError
-from semgraph.gate import check_note, check_text, language_gate, veto_key, vetoed
+from semgraph.gate import check_note, check_text, language_gate, source_class, veto_key, vetoed
 from semgraph.model import Entity, Literal
 from semgraph.store.schema import VetoRow
 from semgraph.temporal import Bound
@@ -150,7 +150,12 @@ def veto(session: Session, *, phrase: str | None, entity: object, predicate: str
 
 
 def check_vetoes(session: Session, said: Said) -> None:
-    """RejectedError(do_not_remember) for what somebody asked never to store; inside a transaction."""
+    """RejectedError(do_not_remember) for what somebody asked never to store; inside a transaction.
+
+    Guesses are refused here too where the store takes none.
+    """
+    if not session.config.accept_inferred and source_class(said.source) == "inferred":
+        raise RejectedError("unsourced", "this store takes no guesses (accept_inferred is off); say who told it")
     vetoes = _vetoes(session)
     if not vetoes:
         return

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from semgraph.directory import Directory
-from semgraph.errors import ConfigError, InputError
+from semgraph.errors import ConfigError, InputError, RejectedError
 from semgraph.ledger import Ledger, Pulse
 from semgraph.names import SELF_NAMES, entity_key
-from semgraph.temporal import NEG_INF, instant_of, next_recorded, parse_bound
+from semgraph.temporal import NEG_INF, POS_INF, instant_of, next_recorded, parse_bound, span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from semgraph.store.protocol import Store
     from semgraph.temporal import Bound
+    from semgraph.vocabulary import Unregistered
 
     When = str | date | datetime | Bound
 
@@ -34,7 +35,7 @@ class Config:
 
     source: str = "user"
     timezone: str | None = None
-    unregistered: str = "flag"
+    unregistered: Unregistered = "flag"
     self_names: frozenset[str] = SELF_NAMES
     accept_inferred: bool = True
     keep_rejected: int = 1000
@@ -85,9 +86,9 @@ class Session:
         self.scope = check_scope(scope)
         self.config = config
         self.clock = clock
-        self.pulse = Pulse() if beside is None else beside.pulse
-        self.ledger = Ledger(store, _NO_SCOPE, self.pulse, unregistered=config.unregistered)
-        self.directory = Directory(self.ledger, self.scope, config.self_names)
+        self.pulse: Pulse = Pulse() if beside is None else beside.pulse
+        self.ledger: Ledger = Ledger(store, _NO_SCOPE, self.pulse, unregistered=config.unregistered)
+        self.directory: Directory = Directory(self.ledger, self.scope, config.self_names)
         self.last_recorded = NEG_INF
 
     def wall(self) -> int:
@@ -138,6 +139,31 @@ class Session:
     def when(self, value: When | None) -> Bound | None:
         """A date or date-time as given to the API, read in the handle's time zone."""
         return None if value is None else parse_bound(value, timezone=self.config.timezone)
+
+    def instant(self, when: When | None) -> int:
+        """The instant that a read names; None is now."""
+        bound = self.when(when)
+        if bound is None:
+            with self.read():
+                return self.now()
+        if bound.precision == "unknown":
+            raise InputError("an unknown time can't be read at; give a date or leave it out for now")
+        return bound.instant
+
+    def known(self, when: When | None) -> int:
+        """The moment of knowledge that a read names; None is the latest."""
+        return POS_INF if when is None else self.instant(when)
+
+    def window(self, start: When | None, end: When | None) -> tuple[int, int]:
+        """The window between two dates; a start alone is its whole unit, and no date at all is all time."""
+        first, last = self.when(start), self.when(end)
+        if start is not None and first is not None and end is None:
+            return span(first)
+        begin = NEG_INF if first is None else first.instant
+        stop = POS_INF if last is None else last.instant
+        if begin >= stop:
+            raise RejectedError("empty_interval", f"the window ends ({end}) before it begins ({start})")
+        return begin, stop
 
 
 def check_scope(name: str) -> str:

@@ -59,7 +59,11 @@ def lone_facts(
     rows = snapshot.on_subject(subject, predicate)
     if len(rows) != 1 and not _indifferent(snapshot, rows, entry):
         return None
-    return _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
+    made = _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
+    # What is planned depends on every word of the value, also on those about its other occurrences.
+    if made is not None and len(made) > 1 and entry.event and any(fact.body.planned for fact in made):
+        return None
+    return made
 
 
 def occurrences(
@@ -67,12 +71,13 @@ def occurrences(
 ) -> list[Drafted] | None:
     """The facts of some claims of an event, if those are plain and differ; None where the fold has to decide.
 
-    Whether the rest of the fluent denies them, or tells one of them too, is for the caller to know.
+    Whether the rest of the fluent denies them, tells one of them too or plans another is for the caller to know.
     """
     entry = snapshot.predicate(predicate)
     if not entry.event or entry.symmetric or entry.unique_object or entry.one_by or snapshot.justified:
         return None
-    return _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
+    made = _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
+    return None if made is None or any(fact.body.planned for fact in made) else made
 
 
 def _each_alone(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from semgraph import factrow
 from semgraph.comparison import compare
@@ -20,6 +20,7 @@ from semgraph.walking import WalkingView
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from semgraph.engine import KnowledgeGraph
     from semgraph.model import ConflictSet, Diff, Fact
     from semgraph.session import Session
     from semgraph.store.schema import FactRow
@@ -59,6 +60,11 @@ class GraphView(WalkingView):
     def scope(self) -> str:
         """The scope that this view reads."""
         return self._session.scope
+
+    @property
+    def whole(self) -> bool:
+        """Whether this is the graph itself, which can be written to and moves with the clock."""
+        return False
 
     @property
     def valid_at(self) -> Bound | None:
@@ -367,6 +373,11 @@ class GraphView(WalkingView):
     def _single(self, r: Reading) -> bool:
         """Whether the fact stands in a fluent that takes one value at a time."""
         return bool(r.row.separators) or self._session.ledger.registry().entry(r.row.predicate).cardinality == "one"
+
+
+def is_graph(view: object) -> TypeGuard[KnowledgeGraph]:
+    """Whether this is a whole graph and no slice of one."""
+    return isinstance(view, GraphView) and view.whole
 
 
 def plain(thing: Entity | Literal | None) -> Any:

@@ -19,8 +19,9 @@ from semgraph.temporal import POS_INF, exact
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from semgraph.directory import Directory
     from semgraph.effects import Trace
-    from semgraph.ledger import Change
+    from semgraph.ledger import Change, Ledger
     from semgraph.model import ConflictSet
     from semgraph.session import Session
     from semgraph.statement import Said
@@ -59,8 +60,8 @@ class Writer:
     def __init__(self, session: Session, recorded_at: int) -> None:
         self.session = session
         self.recorded_at = recorded_at
-        self.ledger = session.ledger
-        self.directory = session.directory
+        self.ledger: Ledger = session.ledger
+        self.directory: Directory = session.directory
         self._now = self.reader()  # of the latest write, for what receipts look up
 
     def reader(self) -> Reader:

@@ -256,7 +256,8 @@ class Fold:
         if not holders:
             return False
         ks = [k for w in holders for k in self.outdating(d, w, t)]
-        until = max(k.claim.end if k.bounded else POS_INF for k in ks)
+        ends = [k.stop if k.stop_kind == "ttl" else k.claim.end if k.bounded else POS_INF for k in ks]
+        until = max(ends)
         if until < d.stop:
             later = replace(d, start=until, basis="resumed", lo=until, hi=until + 1)
             self.takes = [later if x is d else x for x in self.takes]

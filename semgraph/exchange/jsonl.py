@@ -14,16 +14,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from semgraph.engine import KnowledgeGraph
 from semgraph.errors import ImportRejected, InputError
 from semgraph.exchange.checks import WRONG, Checker
 from semgraph.exchange.lines import MAX_ROW, reading, target, writing
 from semgraph.exchange.rows import dumped, header_from, header_of, parsed, row_from, row_lines
 from semgraph.store.schema import TABLES
+from semgraph.view import is_graph
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from semgraph.engine import KnowledgeGraph
     from semgraph.exchange.lines import Lines, Place
     from semgraph.exchange.rows import Header
     from semgraph.model import Batch
@@ -42,7 +43,7 @@ def write_jsonl(view: GraphView, place: Place) -> int:
 
     A path is replaced in one step when all of it is on disk; a name that ends with .gz is packed.
     """
-    if not isinstance(view, KnowledgeGraph):
+    if not is_graph(view):
         raise InputError("JSON lines hold the whole of a scope at every time: write the graph, not a view of it")
     _refuse_own_file(view, place)
     with view._session.read(), writing(place) as file:  # noqa: SLF001 - only the session leads to the rows
@@ -94,7 +95,7 @@ def read_jsonl(kg: KnowledgeGraph, place: Place, source: str | None = None) -> B
         ImportRejected: the file can't be taken in; `.code` is unreadable, empty, foreign, newer_format, bad_gzip,
             bad_encoding, bad_json, bad_row, oversize, truncated or damaged. Nothing of it was written.
     """
-    if not isinstance(kg, KnowledgeGraph):
+    if not is_graph(kg):
         raise InputError("a file is read into a graph, not into a view of it")
     with reading(place) as lines:
         number, line = next(lines, (0, b""))
