@@ -7,17 +7,16 @@ id, its rivals, and the windows in which it is certain or possible. Pure: all it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from semgraph import names
+from semgraph.draft import Draft, Rival, intersect, link, near_values, note_clash, number, unknown_starts
 from semgraph.fold import fold
 from semgraph.segment import (
-    Clash,
     Policy,
     Segment,
-    Span,
     Statement,
     Value,
     certain_window,
@@ -27,55 +26,16 @@ from semgraph.segment import (
 )
 from semgraph.segment import possible_from as start_possible_from
 from semgraph.stating import Evidence, Stating, base_confidence, separators_of
-from semgraph.temporal import NEG_INF, POS_INF, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from semgraph.store.schema import ClaimRow
     from semgraph.vocabulary import Predicate
 
-__all__ = ["Belief", "Draft", "Evidence", "Rival", "base_confidence"]
+__all__ = ["Belief", "Evidence", "base_confidence"]
 
 _MAX_ROUNDS = 64  # of the least fixed point over premises; real chains settle in two
-
-
-class Rival(NamedTuple):
-    """Another fact that excludes this one, and when both hold; `mirrored` if they dispute the subject."""
-
-    fact: str
-    start: int
-    end: int
-    mirrored: bool
-
-
-@dataclass(slots=True, eq=False)
-class Draft:
-    """A fact about to be compared with the stored rows.
-
-    `segment.value` is what `seen_from` sees at the far end; `subject` and `ref` are the way round it is stored, which
-    differs only for a symmetric edge told by the other end.
-    """
-
-    seen_from: int
-    subject: int
-    ref: str
-    predicate: str
-    separators: str
-    segment: Segment
-    claims: list[ClaimRow]
-    absorbed: list[str]
-    id: str = ""
-    base: float = 0.0
-    rivals: list[Rival] = field(default_factory=list)
-    possible: tuple[int, int] = (NEG_INF, POS_INF)
-    certain: tuple[int, int] = (NEG_INF, POS_INF)
-    supersedes: list[str] = field(default_factory=list)
-    unsure: bool = False  # nobody said how many values the predicate takes
-
-    @property
-    def value(self) -> Value:
-        return self.segment.value
 
 
 @dataclass(slots=True)
@@ -333,10 +293,10 @@ class Belief:
         segments = list(folded.segments)
         if self._mirrored(predicate):
             segments = [piece for g in segments for piece in self._held_by_both_ends(subject, predicate, g)]
-        segments += _unknown_starts(folded.statements)
+        segments += unknown_starts(folded.statements)
         drafts = [self._draft(subject, predicate, separators, g) for g in segments]
-        _number(drafts)
-        _link(drafts)
+        number(drafts)
+        link(drafts)
         return drafts
 
     def _held_by_both_ends(self, subject: int, predicate: str, g: Segment) -> list[Segment]:
@@ -345,7 +305,7 @@ class Belief:
             return [g]
         mirror = self._mirror_fold(predicate, g.value.ref)
         seen = Value(f"e{subject}", g.value.negative)
-        return [_intersect(g, m) for m in mirror.segments if m.value == seen and m.start < g.end and g.start < m.end]
+        return [intersect(g, m) for m in mirror.segments if m.value == seen and m.start < g.end and g.start < m.end]
 
     def _draft(self, subject: int, predicate: str, separators: str, g: Segment) -> Draft:
         if len(g.spans) == 1 and not g.spans[0].absorbed:
@@ -371,8 +331,8 @@ class Belief:
             # else every new value would rewrite all the others.
             policy = replace(folded.policy, cardinality="many") if unsure else folded.policy
             for clash in clashes([d.segment for d in known], policy, folded.additive):
-                _note_clash(clash, by_segment, mirrored=mirrored)
-        near = _near_values(known, folded.policy)
+                note_clash(clash, by_segment, mirrored=mirrored)
+        near = near_values(known, folded.policy)
         for draft in drafts:
             g = draft.segment
             draft.unsure = unsure and not g.value.negative
@@ -428,97 +388,3 @@ class Belief:
 
 
 # -- segments
-
-
-def _intersect(g: Segment, m: Segment) -> Segment:
-    """The part of an edge that both of its fluents give; each bound comes from the one that sets it."""
-    start, end = max(g.start, m.start), min(g.end, m.end)
-    first, last = (m if m.start > g.start else g), (m if m.end < g.end else g)
-    spans = _common_spans(g, m, start, end)
-    return Segment(
-        g.value,
-        start,
-        end,
-        first.start_bound,
-        first.basis,
-        last.end_bound,
-        last.end_reason,
-        last.ended_by,
-        first.opened,
-        last.closed,
-        spans,
-        first.assumed,
-        g.planned or m.planned,
-    )
-
-
-def _common_spans(g: Segment, m: Segment, start: int, end: int) -> list[Span]:
-    """What supports an edge from both of its ends, or from either where nothing does from both."""
-    mine, theirs = (
-        {s.statement.claim: s for s in spans if max(s.since, start) < min(s.until, end)} for spans in (g.spans, m.spans)
-    )
-    names = mine.keys() & theirs.keys() or mine.keys() | theirs.keys()
-    found = []
-    for name in sorted(names):
-        sides = [side[name] for side in (mine, theirs) if name in side]
-        since, until = max(start, *(s.since for s in sides)), min(end, *(s.until for s in sides))
-        if since < until:
-            found.append(Span(sides[0].statement, since, until, sides[0].absorbed))
-    return found or [s for side in (mine, theirs) for s in side.values()]
-
-
-def _unknown_starts(statements: list[Statement]) -> list[Segment]:
-    """Facts that are only possible, before their end: nobody said since when they held."""
-    groups: dict[tuple[Value, int], list[Statement]] = {}
-    for s in statements:
-        if s.basis == "unknown":
-            groups.setdefault((s.value, s.end), []).append(s)
-    made = []
-    for (value, end), group in sorted(groups.items(), key=lambda item: item[0]):
-        spans = [Span(s, NEG_INF, end, absorbed=False) for s in group]
-        bound = min((s.end_bound for s in group if s.end_bound), key=lambda b: b.before - b.earliest, default=None)
-        kind = group[0].end_kind
-        made.append(Segment(value, NEG_INF, end, UNKNOWN, "unknown", bound, kind, (), "3", "", spans))
-    return made
-
-
-def _near_values(drafts: Sequence[Draft], policy: Policy) -> Callable[[Segment], Sequence[Segment]]:
-    """For a segment, those that may exclude it: of many values only the ones of its own object."""
-    segments = [d.segment for d in drafts]
-    if not (policy.event or policy.cardinality == "many") or not all(g.value.ref for g in segments):
-        return lambda _: segments
-    groups: dict[str, list[Segment]] = {}
-    for g in segments:
-        groups.setdefault(g.value.ref, []).append(g)
-    return lambda g: groups.get(g.value.ref, [])
-
-
-def _number(drafts: list[Draft]) -> None:
-    """Ids: the earliest-recorded claim's, with `.n` from the second piece on."""
-    if len(drafts) == 1:
-        drafts[0].id = drafts[0].claims[0].id
-        return
-    pieces: dict[str, int] = {}
-    for draft in sorted(drafts, key=lambda d: (d.segment.start, d.segment.end)):
-        first = draft.claims[0].id
-        pieces[first] = pieces.get(first, 0) + 1
-        draft.id = first if pieces[first] == 1 else f"{first}.{pieces[first]}"
-
-
-def _link(drafts: list[Draft]) -> None:
-    """Lineage: a fact supersedes those that one of its claims ended."""
-    if len(drafts) == 1:
-        return
-    ended: dict[str, list[Draft]] = {}
-    for draft in drafts:
-        for claim in draft.segment.ended_by:
-            ended.setdefault(claim, []).append(draft)
-    for draft in drafts:
-        before = [d for row in draft.claims for d in ended.get(row.id, ()) if d.value != draft.value]
-        draft.supersedes = sorted({d.id for d in before if d.segment.end_reason in ("superseded", "refined", "ended")})
-
-
-def _note_clash(clash: Clash, by_segment: Mapping[int, Draft], *, mirrored: bool) -> None:
-    a, b = by_segment[id(clash.a)], by_segment[id(clash.b)]
-    a.rivals.append(Rival(b.id, clash.start, clash.end, mirrored))
-    b.rivals.append(Rival(a.id, clash.start, clash.end, mirrored))

@@ -25,8 +25,23 @@ if TYPE_CHECKING:
 __all__ = ["add_all"]
 
 _WORDS = frozenset(
-    "subject predicate object valid_from valid_to valid_through kind negative source source_ref said_at confidence "
-    "qualifiers because text".split()
+    [
+        "subject",
+        "predicate",
+        "object",
+        "valid_from",
+        "valid_to",
+        "valid_through",
+        "kind",
+        "negative",
+        "source",
+        "source_ref",
+        "said_at",
+        "confidence",
+        "qualifiers",
+        "because",
+        "text",
+    ]
 )
 _SMALL = 64  # above this, look-ups are made for the whole batch at once
 
@@ -208,5 +223,3 @@ def _words(item: Any) -> dict[str, Any]:
     if words.get("kind", "state") not in ("state", "change", "also"):
         raise InputError(f"kind is state, change or also, not {words['kind']!r}")
     return words
-
-

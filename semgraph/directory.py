@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from semgraph import names
 from semgraph.errors import AmbiguousNameError, InputError, NotFoundError, RejectedError
 from semgraph.model import Entity
-from semgraph.store.schema import AliasRow, ApartRow, ClaimRow, DeclaredRow, EntityRow, RedirectRow
+from semgraph.store.schema import AliasRow, ApartRow, DeclaredRow, EntityRow, RedirectRow
 from semgraph.temporal import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ class Directory:
             return
         for key in missing:
             self._rows[key] = []
-        for row in self.ledger.store.iterate(
-            AliasRow, self.ledger.scope, key=sorted(missing), retracted_at=POS_INF
-        ):
+        for row in self.ledger.store.iterate(AliasRow, self.ledger.scope, key=sorted(missing), retracted_at=POS_INF):
             self._rows[row.key].append(row)
 
     def number(self, entity: Entity) -> int:
@@ -320,16 +318,20 @@ class Directory:
 
     # -- merging
 
-    def merge(self, duplicate: str | Entity, into: str | Entity, recorded_at: int, reason: str | None) -> tuple[int, int]:
+    def merge(
+        self, duplicate: str | Entity, into: str | Entity, recorded_at: int, reason: str | None
+    ) -> tuple[int, int]:
         """Redirect one entity to another; both ids."""
         snapshot = self.ledger.at()
         src, dst = self.known(duplicate, snapshot), self.known(into, snapshot)
         if src == dst and dst in self._written_as(duplicate):
-            raise InputError(f"{_shown(duplicate)!r} can't be merged into {_shown(into)!r}: that is the same entity already")
+            raise InputError(
+                f"{_shown(duplicate)!r} can't be merged into {_shown(into)!r}: they are one entity already"
+            )
         if src == dst:
             return src, dst
         if self.ledger.store.select(ApartRow, self.ledger.scope, a=min(src, dst), b=max(src, dst)):
-            raise InputError(f"{self.label(src)!r} and {self.label(dst)!r} were said to be different; they are kept apart")
+            raise InputError(f"{self.label(src)!r} and {self.label(dst)!r} were said to be different (keep_apart)")
         self.ledger.store.insert([RedirectRow(self.ledger.scope, src, dst, recorded_at, POS_INF, reason)])
         self.ledger.forget_records()
         return src, dst
@@ -365,7 +367,6 @@ class Directory:
         if first == second:
             raise InputError(f"{_shown(a)!r} and {_shown(b)!r} are one entity; unmerge them first")
         self.ledger.store.insert([ApartRow(self.ledger.scope, first, second, recorded_at)], replace=True)
-
 
 
 Bounds = tuple[int, int, str]  # from, to, and the stored text of both

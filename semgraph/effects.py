@@ -49,9 +49,7 @@ def key_of(row: FactRow) -> Key:
 class Written:
     """A finished write: its claims in input order, what changed, and the trace of their starts."""
 
-    def __init__(
-        self, admitted: Sequence[Admitted], changes: Sequence[Change], trace: Trace, recorded_at: int
-    ) -> None:
+    def __init__(self, admitted: Sequence[Admitted], changes: Sequence[Change], trace: Trace, recorded_at: int) -> None:
         self.admitted = admitted
         self.changes = changes
         self.trace = trace

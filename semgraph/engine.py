@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from semgraph import audit, forgetting, remembering, resolution, settling
@@ -19,7 +20,6 @@ from semgraph.view import CHUNK, GraphView, Slice
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import datetime
-    from pathlib import Path
     from types import TracebackType
 
     from semgraph.model import (
@@ -472,8 +472,6 @@ class KnowledgeGraph(GraphView):
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A copy of the whole store at a new path, made while others read and write."""
-        from pathlib import Path
-
         if not isinstance(path, str | os.PathLike):
             raise InputError(f"a backup needs the path of a new file, not {type(path).__name__}")
         self._session.store.backup(Path(path))

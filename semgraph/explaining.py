@@ -8,7 +8,7 @@ from semgraph import factrow
 from semgraph.errors import InputError, NotFoundError
 from semgraph.model import Claim, Explanation, Fact, FactVersion, Receipt
 from semgraph.reader import Reading
-from semgraph.store.schema import FactRow, PastFactRow
+from semgraph.store.schema import ClaimRow, FactRow, PastFactRow
 from semgraph.temporal import POS_INF, exact
 
 if TYPE_CHECKING:
@@ -59,32 +59,38 @@ def explain(reader: Reader, target: object) -> Explanation:
 
 
 def _row(reader: Reader, target: object) -> FactRow:
-    wanted: list[str] = []
-    if isinstance(target, Receipt):
-        wanted = [fact.id for fact in target.facts] or [claim.id for claim in target.claims]
-    elif isinstance(target, (Fact, Claim)):
-        wanted = [target.id]
-    elif isinstance(target, str):
-        wanted = [target]
-    else:
-        raise InputError(f"a fact, its id, a claim or a receipt is wanted, not {type(target).__name__}")
+    wanted = _ids(target)
     found = list(reader.by_id(wanted).values())
     if found:
         return found[0]
     claims = reader.ledger.fetch(wanted)
     for claim in claims.values():
-        number = reader.snapshot.entity(claim.subject)
-        ends = [{"subject": number}]
-        if claim.object.startswith("e"):
-            ends.append({"object": reader.snapshot.resolved(claim.object)})  # type: ignore[dict-item]  # a column's value
-        for where in ends:
-            for row in reader.rows(predicate=reader.snapshot.predicate(claim.predicate).name, **where):
-                body = factrow.decode(row)
-                if claim.id in body.claims or claim.id in body.absorbed:
-                    return row
+        for row in _rows_near(reader, claim):
+            body = factrow.decode(row)
+            if claim.id in body.claims or claim.id in body.absorbed:
+                return row
     if claims:
         raise NotFoundError("that claim holds nowhere now: it was retracted, denied or outdated; see history()")
     raise NotFoundError("no fact or claim with that id is in this scope; list them with timeline() or claims()")
+
+
+def _ids(target: object) -> list[str]:
+    if isinstance(target, Receipt):
+        return [fact.id for fact in target.facts] or [claim.id for claim in target.claims]
+    if isinstance(target, (Fact, Claim)):
+        return [target.id]
+    if isinstance(target, str):
+        return [target]
+    raise InputError(f"a fact, its id, a claim or a receipt is wanted, not {type(target).__name__}")
+
+
+def _rows_near(reader: Reader, claim: ClaimRow) -> list[FactRow]:
+    """The facts that a claim may stand in, at whichever end they are kept."""
+    name = reader.snapshot.predicate(claim.predicate).name
+    rows = reader.rows(predicate=name, subject=reader.snapshot.entity(claim.subject))
+    if claim.object.startswith("e"):
+        rows += reader.rows(predicate=name, object=reader.snapshot.resolved(claim.object))
+    return rows
 
 
 def _plain(row: FactRow) -> Reading:

@@ -9,7 +9,7 @@ from semgraph.store.schema import FactRow
 from semgraph.temporal import POS_INF, UNKNOWN, Bound, exact
 
 if TYPE_CHECKING:
-    from semgraph.belief import Draft
+    from semgraph.draft import Draft
     from semgraph.segment import Segment
 
 __all__ = ["Body", "bound_text", "decode", "encode", "holds"]

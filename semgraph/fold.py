@@ -13,13 +13,14 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING
 
+from semgraph.apart import independent
 from semgraph.segment import Policy, Segment, Span, Statement, Value, opposed, rivals, same_breath
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
-__all__ = ["alone", "fold", "independent", "may_refine"]
+__all__ = ["alone", "fold"]
 
 
 @dataclass(slots=True, eq=False)
@@ -120,83 +121,6 @@ def alone(s: Statement) -> list[Segment]:
     ]
 
 
-def independent(ordered: Sequence[Statement], policy: Policy) -> list[list[Statement]] | None:
-    """The statements in groups that have nothing to do with one another, or None where that can't be told.
-
-    An exact shortcut of the sweep. Where values do not exclude each other, or nobody said whether they do and nothing
-    is told as a change, a value meets only its own negation, an end of every value, and names that it refines;
-    occurrences of an event meet nothing at all but a denial.
-    """
-    if not _indifferent(ordered, policy):
-        return None
-    groups: dict[str, list[Statement]] = {}
-    for s in ordered:
-        groups.setdefault(s.value.ref, []).append(s)
-    if "" in groups:
-        return None
-    if policy.event:
-        found: list[list[Statement]] = []
-        for group in groups.values():
-            found += [group] if any(s.value.negative for s in group) else _occurrences(group)
-        return found
-    if len(groups) > 1 and _may_refine(ordered, policy):
-        groups = _with_finer_names(groups)
-    return list(groups.values()) if len(groups) > 1 else None
-
-
-def _indifferent(ordered: Sequence[Statement], policy: Policy) -> bool:
-    if policy.event or policy.cardinality == "many":
-        return True
-    return policy.cardinality == "unregistered" and not any(
-        s.end_kind == "soft" or (s.change and not s.value.negative) for s in ordered
-    )
-
-
-def _with_finer_names(groups: dict[str, list[Statement]]) -> dict[str, list[Statement]]:
-    """The groups, those joined whose names begin with one another's."""
-    refs: dict[str, list[str]] = {}
-    for ref, group in groups.items():
-        refs.setdefault(group[0].order, []).append(ref)
-    root = {name: name for name in refs}
-    for name in sorted(refs, key=len):
-        cut = name.find(" ")
-        while cut > 0:
-            if name[:cut] in root:
-                root[name] = root[name[:cut]]
-                break
-            cut = name.find(" ", cut + 1)
-    joined: dict[str, list[Statement]] = {}
-    for name, members in refs.items():
-        for ref in members:
-            joined.setdefault(root[name], []).extend(groups[ref])
-    return joined
-
-
-def _occurrences(group: Sequence[Statement]) -> list[list[Statement]]:
-    found: dict[tuple[int, int], list[Statement]] = {}
-    for s in group:
-        found.setdefault((s.start, s.end), []).append(s)
-    return list(found.values())
-
-
-def _may_refine(statements: Sequence[Statement], policy: Policy) -> bool:
-    """Whether one of the values may be a finer word for another."""
-    if policy.refines is None or policy.event or all(s.source_class == "imported" for s in statements):
-        return False
-    return may_refine({s.order for s in statements})
-
-
-def may_refine(names: Collection[str]) -> bool:
-    """Whether one of the keys begins with another and a space."""
-    for name in names:
-        cut = name.rfind(" ")
-        while cut > 0:
-            if name[:cut] in names:
-                return True
-            cut = name.rfind(" ", 0, cut)
-    return False
-
-
 class _Sweep:
     def __init__(
         self, statements: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]]
@@ -292,7 +216,7 @@ class _Sweep:
         for w in list(self.holders.values()):
             if w.value == c.value or self.holders.get(w.key) is not w:
                 continue
-            row = self.early_row(c, w, t)
+            row = self.early_row(c, w)
             if row in (8.5, 9):
                 self.close(w, t, _ended(c, _CLOSING[row]), c, f"A {row:g}")
             elif row is None and c.rank >= w.rank and self.newer(c, w, t):
@@ -334,7 +258,7 @@ class _Sweep:
 
     def row(self, d: Statement, w: _Holder, t: int) -> tuple[float, str]:
         """The row that decides between an arriving statement and a holder of another value, and its ground."""
-        early = self.early_row(d, w, t)
+        early = self.early_row(d, w)
         if early is not None:
             return early, ""
         if not d.change and any(_outdates(k, d, t) for k in w.supports):
@@ -346,7 +270,7 @@ class _Sweep:
             return (13 if d.bounded else 12), ground
         return 14, ""
 
-    def early_row(self, d: Statement, w: _Holder, t: int) -> float | None:
+    def early_row(self, d: Statement, w: _Holder) -> float | None:
         """Rows 5 to 9, or None where the two really compete."""
         v = d.value
         denied = opposed(v, w.value)

@@ -322,7 +322,7 @@ def _needles(session: Session, plan: _Plan) -> list[bytes]:
     words |= {row.object_text for row in plan.claims.values() if not row.object.startswith("e")}
     if gone:
         words |= {row.name for row in ledger.store.select(AliasRow, ledger.scope, entity=sorted(gone))}
-    words |= {claim for claim in plan.claims}
+    words |= set(plan.claims)
     return sorted({word.encode() for word in words if word and len(word.encode()) >= _MIN_NEEDLE})
 
 

@@ -112,6 +112,7 @@ class Holdings:
 
     @property
     def records(self) -> _Records:
+        """The small tables."""
         if self._records is None:
             self._records = self._load_records()
         return self._records
@@ -142,9 +143,7 @@ class Holdings:
             version = sum(1 for recorded, _ in records.definitions if recorded <= known_at)
         if version not in records.registries:
             known = None if version == len(records.definitions) else known_at
-            records.registries[version] = Registry(
-                records.definitions, known_at=known, unregistered=self.unregistered
-            )
+            records.registries[version] = Registry(records.definitions, known_at=known, unregistered=self.unregistered)
         return records.registries[version]
 
     def at(self, known_at: int = POS_INF, *, everything: bool = False) -> Snapshot:
@@ -202,14 +201,12 @@ class Holdings:
     def prefetch(self, fluents: Iterable[Fluent]) -> None:
         """Read the claims of many fluents at once."""
         wanted = {fluent for fluent in fluents if fluent not in self._by_subject and fluent[0] not in self._made}
-        if len(wanted) < 2:  # noqa: PLR2004 - one is as well read by itself
+        if len(wanted) < 2:
             return
         for fluent in wanted:
             self._by_subject[fluent] = []
         for predicate, subjects in grouped(wanted):
-            for row in self.store.iterate(
-                ClaimRow, self.scope, subject=subjects, predicate=self._spelt(predicate)
-            ):
+            for row in self.store.iterate(ClaimRow, self.scope, subject=subjects, predicate=self._spelt(predicate)):
                 self._by_subject[row.subject, predicate].append(row)
 
     def claim(self, claim: str) -> ClaimRow | None:

@@ -20,7 +20,7 @@ from semgraph.temporal import POS_INF
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from semgraph.belief import Draft
+    from semgraph.draft import Draft
     from semgraph.factrow import Body
     from semgraph.segment import Value
 
@@ -138,9 +138,7 @@ class Ledger(Holdings):
         row = fact.row
         if row.subject in self._made and (row.subject, row.predicate) not in self._folded:
             return False
-        found = self.store.select(
-            FactRow, self.scope, subject=row.subject, predicate=row.predicate, object=row.object
-        )
+        found = self.store.select(FactRow, self.scope, subject=row.subject, predicate=row.predicate, object=row.object)
         return any(
             (other.valid_from, other.valid_to) == (row.valid_from, row.valid_to)
             or (other.valid_from <= claim.said_at and factrow.decode(other).planned)
@@ -332,7 +330,6 @@ def _drafted(
     recorded_at: int,
     *,
     trace: dict[str, list[tuple[float, str, Value]]] | None = None,
-    brief: bool = False,
 ) -> dict[str, Drafted]:
     """The facts of the fluents as rows, by id; a symmetric edge as seen from the end that told it first."""
     belief = Belief(snapshot, trace=trace)

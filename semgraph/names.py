@@ -319,7 +319,7 @@ def suggest(
     >>> list(suggest({"e1": ["Robert Smith"], "e2": ["Smith, Robert"], "e3": ["Anna"]}))
     [('e1', 'e2', 98.0, 'the same words in another order')]
     """
-    if not isinstance(min_score, int | float) or not 0 <= min_score <= 100:  # noqa: PLR2004 - a score is a percentage
+    if not isinstance(min_score, int | float) or not 0 <= min_score <= 100:
         raise InputError(f"min_score is between 0 and 100, not {min_score!r}")
     ids = sorted(names)
     forms = list(dict.fromkeys(_form(i, name) for i, entity in enumerate(ids) for name in names[entity]))

@@ -10,11 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import factrow
-from semgraph.belief import base_confidence
 from semgraph.model import Claim, ConflictSet, Entity, Fact, Literal
 from semgraph.parallel import Parallel
 from semgraph.segment import Value
 from semgraph.statement import value_of
+from semgraph.stating import base_confidence
 from semgraph.store.schema import FactRow, PastFactRow
 from semgraph.temporal import POS_INF, Bound, exact
 

@@ -22,8 +22,23 @@ if TYPE_CHECKING:
 __all__ = ["candidates", "check_language", "check_vetoes", "kept_words", "rules", "veto"]
 
 _WORDS = frozenset(
-    "subject predicate object valid_from valid_to valid_through kind negative source source_ref said_at confidence "
-    "qualifiers because text".split()
+    [
+        "subject",
+        "predicate",
+        "object",
+        "valid_from",
+        "valid_to",
+        "valid_through",
+        "kind",
+        "negative",
+        "source",
+        "source_ref",
+        "said_at",
+        "confidence",
+        "qualifiers",
+        "because",
+        "text",
+    ]
 )
 _RULES = (
     (r"i live in (?P<o>[\w .'-]{2,60})", "lives_in"),
@@ -189,7 +204,7 @@ def _vetoes(session: Session) -> list[VetoRow]:
 
 def kept_words(words: Mapping[str, Any]) -> dict[str, Any]:
     """What was said, as JSON can keep it."""
-    return {str(key): _plain(value) for key, value in words.items() if value is not None and value is not False and value != ()}
+    return {str(key): _plain(value) for key, value in words.items() if not any(value is no for no in (None, False, ()))}
 
 
 def _plain(value: object) -> Any:

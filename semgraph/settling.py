@@ -127,7 +127,7 @@ def _winner(reader: Reader, found: ConflictSet, object: Any) -> str | None:
     """The reference of the value, or for a unique object of the subject, that is to stand."""
     named = object
     if found.subject is not None:
-        named = object_ref(object, reader.snapshot.predicate(found.predicate), reader.directory)
+        named = object_ref(object, reader.snapshot.predicate(found.predicate))
     if named is None or (isinstance(named, str) and named[:2] in ("l:", "x:")):
         return named
     number = reader.directory.one(named, reader.snapshot)

@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import factrow
-from semgraph.belief import Draft
-from semgraph.fold import alone, may_refine
+from semgraph.apart import may_refine
+from semgraph.draft import Draft
+from semgraph.fold import alone
 from semgraph.gate import source_class
 from semgraph.segment import certain_window, possible_from, possible_window
 from semgraph.stating import PLAIN, base_confidence, statement_of
@@ -49,9 +50,7 @@ _ID = "\x01"  # in no id, no spelling of a time and no word of a body; JSON writ
 _ESCAPED = "\\u0001"
 
 
-def lone_facts(
-    snapshot: Snapshot, subject: int, predicate: str, scope: int, recorded_at: int
-) -> list[Drafted] | None:
+def lone_facts(snapshot: Snapshot, subject: int, predicate: str, scope: int, recorded_at: int) -> list[Drafted] | None:
     """The facts of a fluent in which no claim meets another; None where the fold has to decide."""
     entry = snapshot.predicate(predicate)
     if entry.symmetric or entry.unique_object or entry.one_by or snapshot.justified:

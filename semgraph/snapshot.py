@@ -131,6 +131,4 @@ class Snapshot:
             return False
         declared = self.ledger.records.declared
         entity = int(ref[1:])
-        return any(
-            raw in declared and declared[raw] <= self.known_at for raw in self.members.get(entity, (entity,))
-        )
+        return any(raw in declared and declared[raw] <= self.known_at for raw in self.members.get(entity, (entity,)))

@@ -1,11 +1,11 @@
-"""From what a caller says to a claim row: every structural check, then the row and its id. Pure but for the directory."""
+"""From what a caller says to a claim row: every structural check, then the row and its id."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from semgraph.directory import Directory
     from semgraph.session import When
-    from semgraph.vocabulary import Predicate, Registry, Resolved
+    from semgraph.vocabulary import Predicate, Registry
 
 __all__ = ["Said", "prepare", "row_of", "value_of"]
 
@@ -219,7 +219,7 @@ def value_of(row: ClaimRow) -> Literal:
     return Literal(value, f"{row.object_text} {unit}".strip(), unit or None)
 
 
-def object_ref(value: object, entry: Predicate, directory: Directory) -> str | Entity | None:
+def object_ref(value: object, entry: Predicate) -> str | Entity | None:
     """How a given object would be referred to: a literal's reference (`l:…`), a name or Entity, or None."""
     thing = _thing(value, None, entry)
     return thing.entity if thing.entity is not None else (thing.ref or None)
@@ -238,7 +238,7 @@ def _interval(
     else:
         end = None if valid_to is None else parse_bound(valid_to, timezone=timezone)
     if end is not None and end.precision == "always":
-        raise RejectedError("empty_interval", "an end of -inf leaves no time at all: leave valid_to out for an open end")
+        raise RejectedError("empty_interval", "an end of -inf leaves no time: leave valid_to out for an open end")
     known = start is not None and end is not None and "unknown" not in (start.precision, end.precision)
     if known and start >= end:  # type: ignore[operator]  # both are bounds here
         hint = "swap them" if start > end else "give the end at which it had stopped"  # type: ignore[operator]
@@ -257,9 +257,7 @@ def _check_soft_end(said: Said, said_at: int) -> None:
     start, end = said.valid_from, said.valid_to
     soft = end is not None and end.precision == "unknown"
     if soft and start is not None and start.precision != "unknown" and start.instant >= said_at:
-        raise RejectedError(
-            "empty_interval", f"it can't have ended already if it starts at {start}, after it was said"
-        )
+        raise RejectedError("empty_interval", f"it can't have ended already if it starts at {start}, after it was said")
 
 
 def _thing(value: object, text: str | None, entry: Predicate) -> Thing:
@@ -347,8 +345,9 @@ def _refuse_loop(said: Said) -> None:
 
 
 def _loop(said: Said) -> RejectedError:
+    name = _written(said.subject)
     return RejectedError(
-        "bad_predicate", f"nothing can be {said.predicate.name!r} of itself ({_written(said.subject)!r}); check the names"
+        "bad_predicate", f"nothing can be {said.predicate.name!r} of itself ({name!r}); check the names"
     )
 
 

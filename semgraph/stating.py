@@ -203,7 +203,7 @@ def claim_bounds(row: ClaimRow, entry: Predicate) -> tuple[Bound, str, int, str]
     if end is not None:
         soft = end.precision == "unknown"
         return start, basis, row.said_at if soft else end.instant, "soft" if soft else "stated"
-    if entry.event and basis != "unknown" and basis != "always":
+    if entry.event and basis not in {"unknown", "always"}:
         return start, basis, unit_end(start), "stated"
     if entry.ttl_days is not None:
         return start, basis, max(start.instant, row.said_at) + round(entry.ttl_days * 86_400_000_000), "ttl"

@@ -377,7 +377,7 @@ def _offset(match: Match[str]) -> int:
     if match["offset"] == "Z":
         return 0
     hours, minutes = int(match["oh"]), int(match["om"] or 0)
-    if hours > 23 or minutes > 59:  # noqa: PLR2004 - a clock's limits
+    if hours > 23 or minutes > 59:
         raise bad_time(match[0], "an offset from UTC stays below 24:00")
     return (hours * HOUR + minutes * MINUTE) * (-1 if match["sign"] == "-" else 1)
 

@@ -292,7 +292,7 @@ class GraphView(WalkingView):
     def _object(self, reader: Reader, object: object, resolved: Resolved | None) -> str | None:
         entry = reader.snapshot.predicate("states") if resolved is None else resolved.predicate
         by_name = isinstance(object, (str, Entity)) if resolved is None else resolved.inverse
-        named = object if by_name else object_ref(object, entry, reader.directory)
+        named = object if by_name else object_ref(object, entry)
         if isinstance(named, str) and named[:2] in ("l:", "x:"):
             return named
         if not isinstance(named, (str, Entity)):

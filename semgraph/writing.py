@@ -243,7 +243,7 @@ class Writer:
         if unknown:
             repeated = repeated or self._value_known(row, rows[0])
         keys = {key_of(found) for found in rows}
-        if repeated and 4 in met:  # noqa: PLR2004 - a row of the table
+        if repeated and 4 in met:
             return Outcome.DUPLICATE, written.widened(keys)
         if self._disagrees(written, held, keys, repeated=repeated):
             return Outcome.CONFLICT, repeated and written.widened(keys)
@@ -393,7 +393,7 @@ class Writer:
 
 def premises_of(because: object) -> list[list[str]]:
     """Justifications as lists of claim ids, from claims, ids or receipts, flat or nested."""
-    if because is None or because == () or because == []:
+    if because is None or because in ((), []):
         return []
     if not isinstance(because, (list, tuple)):
         return [[_premise(because)]]

@@ -39,7 +39,9 @@ def graph(target: Any = ":memory:", *, clock: Clock | None = None, **options: An
     return semgraph.KnowledgeGraph(target, embedder=None, clock=clock or Clock(), **options)
 
 
-def timed(start: str = "2024-01-01T00:00:00Z", target: Any = ":memory:", **options: Any) -> tuple[KnowledgeGraph, Clock]:
+def timed(
+    start: str = "2024-01-01T00:00:00Z", target: Any = ":memory:", **options: Any
+) -> tuple[KnowledgeGraph, Clock]:
     clock = Clock(start)
     return graph(target, clock=clock, **options), clock
 

@@ -39,7 +39,11 @@ BASE: dict[str, dict[str, Any]] = {
     "correct": {"subject": "Ann", "predicate": "works_at", "old": "Globex", "new": "Acme"},
 }
 # The words by which a method calls what others call by another.
-WORDS = {"set": {"object": "value"}, "end": {"valid_from": "at"}, "correct": {"object": "new", "valid_from": "valid_at"}}
+WORDS = {
+    "set": {"object": "value"},
+    "end": {"valid_from": "at"},
+    "correct": {"object": "new", "valid_from": "valid_at"},
+}
 ALL = tuple(BASE)
 STATING = ("add", "set")
 BOUNDED = ("add", "set", "deny")
@@ -69,12 +73,33 @@ REFUSED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("oversize", {"text": "x" * (64 * 1024 + 1)}, STATING),
     ("oversize", {"text": "å" * (32 * 1024 + 1)}, STATING),  # bytes count, not characters
     ("oversize", {"predicate": "goal", "object": "x " * (32 * 1024 + 1)}, ("add",)),
-    *[("bad_confidence", {"confidence": c}, STATING) for c in (-0.1, 1.1, float("nan"), float("inf"), True, "0.5", 10**400)],
+    *[
+        ("bad_confidence", {"confidence": c}, STATING)
+        for c in (-0.1, 1.1, float("nan"), float("inf"), True, "0.5", 10**400)
+    ],
     *[
         ("bad_time", {"valid_from": text}, ALL)
         for text in (
-            *("2023-02-29", "2023-13", "2023-00", "2023-04-31", "2023-1-1", "soon", "", "2023-21", "2023/05", "20230501"),
-            *("2023-01-01T10:00:60Z", "2023-01-01T24:01:00Z", "2023-01-01T10:00:00+25:00", "[2020,2021]", "2023~~", "Y1"),
+            *(
+                "2023-02-29",
+                "2023-13",
+                "2023-00",
+                "2023-04-31",
+                "2023-1-1",
+                "soon",
+                "",
+                "2023-21",
+                "2023/05",
+                "20230501",
+            ),
+            *(
+                "2023-01-01T10:00:60Z",
+                "2023-01-01T24:01:00Z",
+                "2023-01-01T10:00:00+25:00",
+                "[2020,2021]",
+                "2023~~",
+                "Y1",
+            ),
         )
     ],
     *[("bad_time", {"valid_from": value}, ALL) for value in (2020, 2020.5, True, b"2020", ["2020"], timedelta(1))],
@@ -93,7 +118,10 @@ REFUSED: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("empty_interval", {"valid_from": "2021", "valid_through": "2020"}, STATING),
     ("empty_interval", {"valid_from": "2030", "valid_to": "unknown"}, STATING),  # can't have ended before it began
     *[("clock_skew", {"said_at": text}, ALL) for text in ("2024-01-01T00:05:01Z", "2025", "Y12024")],
-    *[("empty_entity", {"subject": name}, ALL) for name in ("", "   ", "\u200b\u200d", "\u2066\u2069", "\ufe0f", "\t\n")],
+    *[
+        ("empty_entity", {"subject": name}, ALL)
+        for name in ("", "   ", "\u200b\u200d", "\u2066\u2069", "\ufe0f", "\t\n")
+    ],
     *[("empty_entity", {"object": name}, ALL) for name in ("", " \u200b ")],
     ("ambiguous_entity", {"subject": "Mercury"}, ALL),
     ("ambiguous_entity", {"object": "mercury."}, ALL),
@@ -191,9 +219,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("first", "second"), list(combinations(FAULTS, 2)))
-def test_the_first_fault_in_the_order_of_the_gate_gives_the_code(
-    kept: KnowledgeGraph, first: str, second: str
-) -> None:
+def test_the_first_fault_in_the_order_of_the_gate_gives_the_code(kept: KnowledgeGraph, first: str, second: str) -> None:
     if FAULTS[first].keys() & FAULTS[second].keys():
         pytest.skip("both can't be in one claim")
     with pytest.raises(RejectedError) as caught:
@@ -337,7 +363,9 @@ def test_a_storage_error_keeps_nothing_of_a_write(write: str, after: int) -> Non
     kg.add("Ann", "works_at", "Globex", valid_from="2010")
     kg.add("Bo", "works_at", "Acme", valid_from="2010")
     before, names = ever(kg), [e.label for e in kg.entities()]
-    claims = [{"subject": s, "predicate": "works_at", "object": o} for s in ("Cy", "Di", "Ann") for o in ("Initech", "Hooli")]
+    claims = [
+        {"subject": s, "predicate": "works_at", "object": o} for s in ("Cy", "Di", "Ann") for o in ("Initech", "Hooli")
+    ]
     method = "delete" if write == "forget" else "insert"
     try:
         with failing(kg, method, after):
@@ -693,7 +721,12 @@ def test_opening_does_not_read_the_clock() -> None:
 
 @pytest.mark.parametrize(
     ("config", "named"),
-    [({"mood": 1}, "mood"), ({"unregistered": "maybe"}, "maybe"), ({"keep_rejected": "9"}, "9"), ({"self_names": "me"}, "me")],
+    [
+        ({"mood": 1}, "mood"),
+        ({"unregistered": "maybe"}, "maybe"),
+        ({"keep_rejected": "9"}, "9"),
+        ({"self_names": "me"}, "me"),
+    ],
 )
 def test_a_setting_that_makes_no_sense_is_named(config: dict[str, Any], named: str) -> None:
     with pytest.raises(ConfigError, match=named):

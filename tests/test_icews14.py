@@ -50,9 +50,7 @@ def test_no_event_supersedes_or_contradicts_another(loaded: Loaded) -> None:
     assert loaded.graph.stats()["facts_by_status"] == {"ended": 90_730}  # each by the end of its day
     assert loaded.graph.during().conflicts() == []
     china = loaded.graph.timeline("China")
-    assert {(fact.end_reason, fact.supersedes, fact.ended_by == (fact.id,)) for fact in china} == {
-        ("stated", (), True)
-    }
+    assert {(fact.end_reason, fact.supersedes, fact.ended_by == (fact.id,)) for fact in china} == {("stated", (), True)}
 
 
 @pytest.mark.parametrize("day", ["2014-01-01", "2014-06-20", "2014-11-04", "2014-12-31"])

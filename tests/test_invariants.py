@@ -138,7 +138,8 @@ def belief(kg: KnowledgeGraph, known_at: Any = None) -> list[Any]:
         sorted((line(f) for f in kg.at(moment, known_at=known_at).facts(possible=True)), key=repr) for moment in MOMENTS
     ]
     sets = [
-        sorted(map(conflict, kg.at(moment, known_at=known_at).conflicts()), key=repr) for moment in (MOMENTS[2], MOMENTS[4])
+        sorted(map(conflict, kg.at(moment, known_at=known_at).conflicts()), key=repr)
+        for moment in (MOMENTS[2], MOMENTS[4])
     ]
     return [ever(kg, known_at), slices, sets]
 
@@ -263,7 +264,9 @@ def test_i7_a_value_and_its_own_negation_exclude_each_other(calls: list[Call]) -
     facts = [f for name in SUBJECTS if name in kg for f in kg.during().timeline(name, negative=True)]
     for moment in MOMENTS[1:]:
         at = semgraph.parse_when(moment).instant
-        held = [f for f in facts if f.valid_from.instant <= at < (POS_INF if f.valid_to is None else f.valid_to.instant)]
+        held = [
+            f for f in facts if f.valid_from.instant <= at < (POS_INF if f.valid_to is None else f.valid_to.instant)
+        ]
         wanted = {
             f.id
             for a, b in combinations(held, 2)
@@ -535,7 +538,9 @@ def test_i11_an_export_holds_one_scope(tmp_path: Path) -> None:
 # -- I12: materialised facts
 
 
-@given(calls=histories(most=6), retractions=st.lists(st.integers(0, 5), max_size=2), forget=st.none() | st.integers(0, 5))
+@given(
+    calls=histories(most=6), retractions=st.lists(st.integers(0, 5), max_size=2), forget=st.none() | st.integers(0, 5)
+)
 def test_i12_stored_rows_are_the_fold_of_all_claims(
     calls: list[Call], retractions: list[int], forget: int | None
 ) -> None:

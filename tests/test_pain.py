@@ -173,9 +173,16 @@ def test_row_07_reads_are_of_now_unless_they_say_otherwise(read: str) -> None:
         (("2024-12-31T23:59:59Z", "2026"), ["d"], None),
     ],
 )
-def test_row_09_windows_are_typed_and_half_open(window: tuple[Any, ...], met: list[str], covering: list[str] | None) -> None:
+def test_row_09_windows_are_typed_and_half_open(
+    window: tuple[Any, ...], met: list[str], covering: list[str] | None
+) -> None:
     kg = graph()
-    spans_of = {"a": ("2022", "2024"), "b": ("2023-06", "2024-06"), "c": ("2024-03-01", "2024-03-15"), "d": ("2024-12", None)}
+    spans_of = {
+        "a": ("2022", "2024"),
+        "b": ("2023-06", "2024-06"),
+        "c": ("2024-03-01", "2024-03-15"),
+        "d": ("2024-12", None),
+    }
     for name, (start, stop) in spans_of.items():
         kg.add("x", "uses", name, valid_from=start, valid_to=stop)
     assert labels(kg.during(*window).facts("x", "uses")) == met
@@ -250,7 +257,9 @@ def test_row_11_no_read_of_the_past_shows_the_future(moment: str) -> None:
     assert limit < kg._session.last_recorded or labels(known.facts()) == labels(kg.at().facts())
 
 
-@pytest.mark.parametrize("other", ["2020-01-01", "2020-01-01T10:00:00+03:00", "2020", "-0043", "Y200000", "198X", "unknown"])
+@pytest.mark.parametrize(
+    "other", ["2020-01-01", "2020-01-01T10:00:00+03:00", "2020", "-0043", "Y200000", "198X", "unknown"]
+)
 def test_row_12_dates_of_all_shapes_can_be_compared(other: str) -> None:
     """A naive time is refused at the door, so that nothing inside ever meets one."""
     kg = graph()
@@ -935,7 +944,9 @@ def test_forgetting_a_person_removes_facts_in_which_the_person_is_the_object() -
 
 def test_facts_given_no_dates_on_the_same_day_are_flagged_not_dropped() -> None:
     kg = graph()
-    tell_all(kg, Clock(), [("add", {"subject": "svc", "predicate": "deploys_on", "object": o}) for o in ("staging", "prod")])
+    tell_all(
+        kg, Clock(), [("add", {"subject": "svc", "predicate": "deploys_on", "object": o}) for o in ("staging", "prod")]
+    )
     (found,) = kg.conflicts()
     assert conflict(found)[2] == ("prod", "staging")
     assert sorted(map(shown, kg.values("svc", "deploys_on"))) == ["prod", "staging"]

@@ -48,7 +48,9 @@ def test_the_gate_rejects_what_the_assistant_said_itself(source: str) -> None:
     assert receipt.code == "self_restatement"
 
 
-@pytest.mark.parametrize("text", ["It is better to use tabs there", "They always deploy on Friday", "nothing in particular"])
+@pytest.mark.parametrize(
+    "text", ["It is better to use tabs there", "They always deploy on Friday", "nothing in particular"]
+)
 def test_the_gate_rejects_what_has_no_subject(text: str) -> None:
     kg = graph()
     (receipt,) = kg.remember(text, extractor=None)
@@ -86,7 +88,10 @@ def test_two_of_thirty_turns_is_working() -> None:
         kg.remember(turn, source_ref=f"turn:{number}")
     assert {(f.predicate, f.object.label) for f in kg.facts()} == {("lives_in", "Helsinki"), ("name", "Arttu")}
     assert len(kg.rejected()) == 18
-    assert len({r.code for r in kg.rejected()}) >= 4
+    assert {r.code for r in kg.rejected()} == {"too_short", "no_subject"}  # the rules see nobody in it
+    for turn in ("I'm so tired today", "Maybe I should learn it", "It crashes right now", "Can you fix this bug?"):
+        kg.remember(turn, subject="me")
+    assert [r.code for r in kg.rejected()][-4:] == ["affect", "hedged", "transient", "question"]
 
 
 def test_the_gate_can_be_read_and_tuned() -> None:
@@ -177,7 +182,12 @@ def test_an_update_400_days_later_supersedes_with_lineage_both_ways() -> None:
     new = kg.add("Arttu", "lives_in", "Berlin")
     assert new.outcome == "update"
     was, now = kg.timeline("Arttu")
-    assert (was.object.label, was.status, now.object.label, now.status) == ("Helsinki", "superseded", "Berlin", "active")
+    assert (was.object.label, was.status, now.object.label, now.status) == (
+        "Helsinki",
+        "superseded",
+        "Berlin",
+        "active",
+    )
     assert was.valid_to == now.valid_from
     assert now.supersedes == (was.id,)
     assert was.ended_by == (new.claim.id,)
@@ -229,7 +239,9 @@ def test_only_a_person_or_a_ground_settles_a_conflict(choice: str) -> None:
     wanted = {"choose": ["Vercel"], "keep_both": ["Netlify", "Vercel"], "both_wrong": []}[choice]
     assert labels(kg.values("arttuan.com", "deploys_on")) == wanted
     assert len(kg.at(known_at="2024-01-15").conflicts()) == 1  # what was believed stays on record
-    assert kg.settle("arttuan.com", "deploys_on", choice, "Vercel" if choice == "choose" else None).outcome == "idempotent"
+    assert (
+        kg.settle("arttuan.com", "deploys_on", choice, "Vercel" if choice == "choose" else None).outcome == "idempotent"
+    )
 
 
 # -- 1. the prompt
@@ -279,7 +291,9 @@ def test_the_block_is_marked_as_reference_material_with_dates_and_hedges() -> No
 # -- 1. confidence and provenance
 
 
-@pytest.mark.parametrize(("source", "seed"), [("user", 0.90), ("tool:ci", 0.85), ("imported:cv", 0.75), ("inferred", 0.50)])
+@pytest.mark.parametrize(
+    ("source", "seed"), [("user", 0.90), ("tool:ci", 0.85), ("imported:cv", 0.75), ("inferred", 0.50)]
+)
 def test_a_fact_is_born_as_sure_as_its_source(source: str, seed: float) -> None:
     kg = graph()
     assert kg.add("Arttu", "likes", "tea", source=source).facts[0].confidence == pytest.approx(seed)
@@ -363,14 +377,17 @@ def test_list_forget_and_export_are_rights(tmp_path: Path) -> None:
     kg.add("Arttu", "lives_in", "Helsinki", source_ref="turn:1")
     clock.tick(days=400)
     kg.add("Arttu", "lives_in", "Berlin", source_ref="turn:2")
-    assert [(f.object.label, f.status) for f in kg.timeline("Arttu")] == [("Helsinki", "superseded"), ("Berlin", "active")]
+    assert [(f.object.label, f.status) for f in kg.timeline("Arttu")] == [
+        ("Helsinki", "superseded"),
+        ("Berlin", "active"),
+    ]
     pytest.importorskip("semgraph.exchange.jsonl")
     semgraph.write(kg, tmp_path / "mine.jsonl")
     back = graph()
     semgraph.read(back, tmp_path / "mine.jsonl")
     assert ever(back) == ever(kg)
     kg.forget(source_ref="turn:2")
-    assert spans(kg, "Arttu", "lives_in") == [("Helsinki", "2024-01-01", "…")]
+    assert spans(kg, "Arttu", "lives_in") == [("Helsinki", "2024", "…")]
 
 
 def test_forgetting_a_scope_leaves_nothing_derived_facts_included() -> None:
@@ -389,7 +406,7 @@ def test_forgetting_a_scope_leaves_nothing_derived_facts_included() -> None:
     assert report.claims == 2
     assert list(kg.facts()) == list(kg.entities()) == list(kg.claims(retracted=True)) == kg.rejected() == []
     assert ever(kg) == ([], [])
-    assert not kg.predicates["zips"].registered
+    assert "zips" not in kg.predicates
     assert kg.add("me", "works_on", "secret project").outcome == "new"
     assert ever(other) == before
     assert kg.verify() == other.verify() == []
@@ -426,7 +443,7 @@ def test_a_probe_suite_finds_what_is_current_and_leaks_nothing() -> None:
         subject, predicate = key.rsplit(" ", 1)
         kg.add(subject, predicate, value, valid_from="2023")
     for subject, predicate, old, new in (
-        ("search", "written_in", "Python", "Rust"),
+        ("search", "deploys_on", "Heroku", "Fly"),
         ("Arttu", "lives_in", "Helsinki", "Tampere"),
         ("billing", "version", "1.9", "2.0"),
     ):
@@ -451,7 +468,7 @@ def test_a_probe_suite_finds_what_is_current_and_leaks_nothing() -> None:
         hits = kg.recall(f"{subject} {predicate.replace('_', ' ')}", limit=5)
         shown = {hit.fact.object.label for hit in hits}
         found += value in shown
-        stale += bool(shown & {"Python", "Helsinki", "1.9"})
+        stale += bool(shown & {"Heroku", "Helsinki", "1.9"})
         leaked += bool(shown & {"Sotkamo", "12 Zloty"})
     for query in ("where does Anna live?", "what is the price of billing?"):
         leaked += bool({h.fact.object.label for h in kg.recall(query, limit=50)} & {"Sotkamo", "12 Zloty"})
@@ -589,7 +606,12 @@ def test_the_surest_value_comes_first() -> None:
     for source in ("inferred", "user", "imported:x", "tool:y"):
         clock.tick(seconds=1)
         kg.add("Ann", "speaks", f"by {source}", source=source)
-    assert [f.object.label for f in kg.values("Ann", "speaks")] == ["by user", "by tool:y", "by imported:x", "by inferred"]
+    assert [f.object.label for f in kg.values("Ann", "speaks")] == [
+        "by user",
+        "by tool:y",
+        "by imported:x",
+        "by inferred",
+    ]
 
 
 @pytest.mark.skipif(not hasattr(KnowledgeGraph, "neighbors"), reason="this build has no walks")

@@ -80,9 +80,7 @@ class Chain(NamedTuple):
 
 
 def chains(path: Path, key: str) -> list[Chain]:
-    return [
-        Chain(row["id"], f"is {row['relation_id']}", row["chain"]) for row in json_rows(path) if row["key"] == key
-    ]
+    return [Chain(row["id"], f"is {row['relation_id']}", row["chain"]) for row in json_rows(path) if row["key"] == key]
 
 
 def functional(told_chains: list[Chain], *, turned: bool = False) -> KnowledgeGraph:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semgraph import factrow
 from semgraph.reader import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from semgraph import factrow
     from semgraph.reader import Reader
     from semgraph.walk.cut import Cut
 

@@ -205,7 +205,7 @@ class _Search:
     def _onward(self, ways: Sequence[_Way], edges: Sequence[Edge], *, last: bool) -> tuple[_Way, ...]:
         """What is left of the ways after one step more, over any of the parallel edges."""
         made = [way for so_far in ways for edge in edges if (way := self._step(so_far, edge)) is not None]
-        if len(made) < 2:  # noqa: PLR2004 - nothing to choose between
+        if len(made) < 2:
             return tuple(made)
         if self.mode == "snapshot":
             return (min(made, key=lambda way: (-way.weight, *_tie(way))),)

@@ -131,7 +131,7 @@ def _object(reader: Reader, given: object, resolved: Resolved, valid_at: int | N
         raise InputError("the object of a pattern is a value or a variable such as '?what', not None")
     if resolved.inverse:
         return Term(refs=_entity(reader, given, valid_at) if isinstance(given, (str, Entity)) else frozenset())
-    found = object_ref(given, resolved.predicate, reader.directory)
+    found = object_ref(given, resolved.predicate)
     if isinstance(found, str) and found[:2] in ("l:", "x:") and found != given:
         return Term(refs=frozenset({found}))
     return Term(refs=frozenset() if found is None else _entity(reader, found, valid_at))
@@ -143,7 +143,7 @@ def _any_object(reader: Reader, given: object, valid_at: int | None) -> Term:
     if isinstance(given, Entity) or _variable(given) or given is None:
         return _object(reader, given, reader.snapshot.registry.resolve("states"), valid_at)
     if not isinstance(given, str):
-        found = object_ref(given, states, reader.directory)
+        found = object_ref(given, states)
         return Term(refs=frozenset({str(found), f"x:{str(found)[2:]}"}))
     literals = {f"l:{literal_key(given)}", f"x:{exact_key(given)}"}
     entity = _entity(reader, given, valid_at) if len(given) <= MAX_NAME else frozenset()
