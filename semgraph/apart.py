@@ -1,4 +1,4 @@
-"""What in a fluent has nothing to do with the rest, so that each part can be folded by itself: exact, and much faster."""
+"""What in a fluent has nothing to do with the rest, so that each part can be folded by itself: exact, and faster."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import fields
@@ -61,9 +62,13 @@ def add_all(
         raise InputError(f"on_reject is skip or raise, not {on_reject!r}")
     if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
         raise InputError(f"batch_size is a whole number from 1 on, or None for one transaction, not {batch_size!r}")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is a callable that takes a count, not {type(progress).__name__}")
+    if replaces is not None and not isinstance(replaces, str):
+        raise InputError(f"replaces is the source_ref of one source, not {type(replaces).__name__}")
     if replaces is not None and batch_size is not None:
         raise InputError("replaces needs the whole of what the source says in one transaction: leave batch_size out")
-    if isinstance(claims, (str, bytes, dict)):
+    if isinstance(claims, (str, bytes, dict)) or not hasattr(claims, "__iter__"):
         raise InputError("claims is a sequence of mappings with the parameters of add()")
     run = _Run(session, on_reject=on_reject, replaces=replaces, receipts=receipts)
     for chunk in _chunks(claims, batch_size):
@@ -80,7 +85,7 @@ def _chunks(claims: Iterable[Any], size: int | None) -> Iterator[list[Any]]:
     if size is None:
         yield list(source)
         return
-    while chunk := list(islice(source, size)):
+    while chunk := list(islice(source, min(size, sys.maxsize))):
         yield chunk
 
 

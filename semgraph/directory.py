@@ -50,6 +50,7 @@ class Directory:
         self.counter = 0
         self._rows: dict[str, list[AliasRow]] = {}
         self._labels: dict[int, list[AliasRow]] = {}
+        self._keys: dict[str, str] = {}
         self._pending: list[EntityRow | AliasRow] = []
 
     def begin(self, counter: int) -> None:
@@ -57,6 +58,7 @@ class Directory:
         self.counter = counter
         self._rows.clear()
         self._labels.clear()
+        self._keys.clear()
         self._pending.clear()
 
     def flush(self) -> None:
@@ -84,8 +86,13 @@ class Directory:
 
     def key(self, name: str) -> str:
         """The alias key of a name, where any self name counts as one."""
-        key = names.entity_key(name)
-        return _SELF if key in self.self_names else key
+        key = self._keys.get(name) if isinstance(name, str) else None  # what is no text is refused below
+        if key is None:
+            key = names.entity_key(name)
+            if key in self.self_names:
+                key = _SELF
+            self._keys[name] = key
+        return key
 
     def rows(self, key: str) -> list[AliasRow]:
         """Today's alias rows of a key."""

@@ -13,7 +13,7 @@ from semgraph.errors import AmbiguousNameError, ConfigError, InputError, Rejecte
 from semgraph.explaining import explain, history
 from semgraph.guarding import add_one, guarded, remember
 from semgraph.handles import Names, Predicates
-from semgraph.session import Config, Session
+from semgraph.session import Config, Session, check_embedder
 from semgraph.store import open_store
 from semgraph.view import CHUNK, GraphView, Slice
 
@@ -68,7 +68,7 @@ class KnowledgeGraph(GraphView):
         config: Mapping[str, object] | None = None,
     ) -> None:
         settings = Config.of(source, timezone, config)
-        _check_embedder(embedder)
+        check_embedder(embedder)
         if not isinstance(target, str | os.PathLike) or not isinstance(durability, str):
             raise ConfigError("the target of a graph is a path or ':memory:', its durability 'full' or 'relaxed'")
         store = open_store(target, read_only=read_only, durability=durability)  # type: ignore[arg-type]  # checked there
@@ -472,8 +472,10 @@ class KnowledgeGraph(GraphView):
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A copy of the whole store at a new path, made while others read and write."""
-        if not isinstance(path, str | os.PathLike):
-            raise InputError(f"a backup needs the path of a new file, not {type(path).__name__}")
+        try:
+            os.fsencode(path)
+        except (TypeError, UnicodeEncodeError):
+            raise InputError(f"a backup needs the path of a new file, not {ascii(path)[:80]}") from None
         self._session.store.backup(Path(path))
 
     def close(self) -> None:
@@ -490,10 +492,3 @@ class KnowledgeGraph(GraphView):
 
     def __repr__(self) -> str:
         return f"<KnowledgeGraph {'in memory' if self.path is None else self.path} scope={self.scope!r}>"
-
-
-def _check_embedder(embedder: object) -> None:
-    """ConfigError unless it is one that recall could use; claims and facts don't need it."""
-    if embedder is None or embedder == "default" or callable(getattr(embedder, "encode", None)):
-        return
-    raise ConfigError(f"embedder is 'default', None or an object with .id .dim .encode, not {embedder!r}")

@@ -63,7 +63,7 @@ class Reader:
         self.ledger: Ledger = session.ledger
         self.directory: Directory = session.directory
         self._rows: dict[str, FactRow] = {}
-        self._bodies: dict[str, factrow.Body] = {}
+        self._bodies: dict[tuple[str, int], factrow.Body] = {}
         self._parallel: dict[tuple[int, str, str], Parallel] = {}
         self._sets: dict[tuple[str, int, bool], frozenset[str]] = {}
 
@@ -89,13 +89,14 @@ class Reader:
 
     def body(self, row: FactRow) -> factrow.Body:
         """The rest of a stored fact, with what stands beside it where nobody said how many values there can be."""
-        found = self._bodies.get(row.id)
+        version = (row.id, row.sys_from)
+        found = self._bodies.get(version)
         if found is None:
             found = factrow.decode(row)
             if row.disputed and not row.negative and not self.snapshot.predicate(row.predicate).registered:
                 beside = self._beside(row).rivals(row.id)
                 found = found._replace(rivals=sorted([*found.rivals, *beside]))
-            self._bodies[row.id] = found
+            self._bodies[version] = found
         return found
 
     def _beside(self, row: FactRow) -> Parallel:
@@ -215,7 +216,7 @@ class Reader:
     def _certain(self, row: FactRow, body: factrow.Body, instant: int | None) -> bool:
         start, end = body.certain
         if instant is None:
-            return start < end
+            return body.basis != "unknown" and start < end
         return body.basis != "unknown" and row.valid_from <= instant < row.valid_to and start <= instant < end
 
     def _effective(self, row: FactRow, body: factrow.Body, instant: int) -> float:

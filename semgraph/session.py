@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     When = str | date | datetime | Bound
 
-__all__ = ["Config", "Session"]
+__all__ = ["Config", "Session", "check_embedder"]
 
 _NO_SCOPE = -1  # a scope that nothing was written to yet: every look-up finds nothing
 
@@ -172,3 +172,10 @@ def check_scope(name: str) -> str:
         raise InputError(f"a scope is a text of 1 to 512 characters, not {name!r}")
     entity_key(name)
     return name
+
+
+def check_embedder(embedder: object) -> None:
+    """ConfigError unless it is one that recall could use; claims and facts don't need it."""
+    if embedder is None or embedder == "default" or callable(getattr(embedder, "encode", None)):
+        return
+    raise ConfigError(f"embedder is 'default', None or an object with .id .dim .encode, not {embedder!r}")

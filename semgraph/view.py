@@ -281,7 +281,8 @@ class GraphView(WalkingView):
         elif start is not None:
             found = self._around(reader, start)
         elif resolved is not None and predicate is not None:
-            rows = reader.rows(predicate=resolved.predicate.name)
+            near = {} if wanted is None or resolved.predicate.symmetric else _end(wanted, turned=resolved.inverse)
+            rows = reader.rows(predicate=resolved.predicate.name, **near)
             found = [r for row in rows for r in _through(reader, row, resolved, predicate)]
         elif wanted is not None:
             found = [r for row in reader.rows(object=wanted) for r in reader.reading(row, row.predicate)]
@@ -389,6 +390,11 @@ def plain(thing: Entity | Literal | None) -> Any:
 
 def _positive(r: Reading) -> bool:
     return bool(r.row.negative) == r.flipped
+
+
+def _end(ref: str, *, turned: bool) -> dict[str, Any]:
+    """The condition on rows whose far end is a reference."""
+    return {"subject": int(ref[1:])} if turned and ref.startswith("e") else {"object": ref}
 
 
 def _far(r: Reading) -> str:

@@ -25,10 +25,9 @@ def json_rows(path: Path) -> list[dict[str, Any]]:
 
 def table_rows(path: Path) -> list[list[str]]:
     """The rows of a tab-separated file, compressed or not, without its head."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        lines = file.read().split("\n")
-    return [line.split("\t") for line in lines[1:] if line]
+    stored = path.read_bytes()
+    text = (gzip.decompress(stored) if path.suffix == ".gz" else stored).decode()
+    return [line.split("\t") for line in text.split("\n")[1:] if line]
 
 
 def year_text(text: str) -> str:
