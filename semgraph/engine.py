@@ -473,8 +473,8 @@ class KnowledgeGraph(GraphView):
     def backup(self, path: str | os.PathLike[str]) -> None:
         """A copy of the whole store at a new path, made while others read and write."""
         try:
-            os.fsencode(path)
-        except (TypeError, UnicodeEncodeError):
+            os.fspath(path).encode()
+        except (TypeError, AttributeError, UnicodeEncodeError):
             raise InputError(f"a backup needs the path of a new file, not {ascii(path)[:80]}") from None
         self._session.store.backup(Path(path))
 

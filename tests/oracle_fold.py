@@ -272,7 +272,7 @@ class Fold:
 
     # the table
 
-    def row(self, d: Take, w: Holder, t: int) -> str:  # noqa: PLR0911 - a row of the table each
+    def row(self, d: Take, w: Holder, t: int) -> str:
         v, rules = d.value, self.rules
         if rules.also(v, w.value) and not d.claim.change:
             return "5"

@@ -41,7 +41,7 @@ class Telling:
         return outcome
 
     @staticmethod
-    def _code(claim: Claim, world: World) -> str:  # noqa: PLR0911 - a code each
+    def _code(claim: Claim, world: World) -> str:
         if claim in world.masked:
             return "SUPPRESSED"
         rows = [row for _, told in world.told.get(claim.id, []) for row in told.rows]

@@ -539,4 +539,4 @@ class EngineAndModel(RuleBasedStateMachine):
 
 TestEngineAndModel = EngineAndModel.TestCase
 TestEngineAndModel.pytestmark = [pytest.mark.timeout(900)]  # a failure is made small before it is shown
-TestEngineAndModel.settings = settings(max_examples=max(settings().max_examples // 2, 5), stateful_step_count=12)
+TestEngineAndModel.settings = settings(max_examples=settings().max_examples, stateful_step_count=15)
