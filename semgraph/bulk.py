@@ -160,6 +160,7 @@ class _Run:
             premises = premises_of(words.pop("because", ()))
             words["source"] = words.get("source") or self.session.config.source
             said = prepare(self.session.ledger.registry(), timezone=self.session.config.timezone, **words)
+            remembering.check_guess(self.session, said)
             if self.vetoed:
                 remembering.check_vetoes(self.session, said)
         except RejectedError as error:

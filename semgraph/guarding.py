@@ -55,6 +55,7 @@ def guarded(session: Session, work: Callable[[Writer, Said], Receipt], **words: 
     try:
         with session.write() as recorded_at:
             said = prepare(session.ledger.registry(), timezone=session.config.timezone, **words)
+            remembering.check_guess(session, said)
             remembering.check_vetoes(session, said)
             return work(Writer(session, recorded_at), said)
     except RejectedError as error:

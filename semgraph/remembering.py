@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from semgraph.session import Session
     from semgraph.statement import Said
 
-__all__ = ["candidates", "check_language", "check_vetoes", "kept_words", "rules", "veto"]
+__all__ = ["candidates", "check_guess", "check_language", "check_vetoes", "kept_words", "rules", "veto"]
 
 _WORDS = frozenset(
     [
@@ -164,13 +164,14 @@ def veto(session: Session, *, phrase: str | None, entity: object, predicate: str
         session.ledger.store.insert([VetoRow(session.ledger.scope, kind, value, recorded_at)], replace=True)
 
 
-def check_vetoes(session: Session, said: Said) -> None:
-    """RejectedError(do_not_remember) for what somebody asked never to store; inside a transaction.
-
-    Guesses are refused here too where the store takes none.
-    """
+def check_guess(session: Session, said: Said) -> None:
+    """RejectedError(unsourced) for an inferred claim where the store takes none."""
     if not session.config.accept_inferred and source_class(said.source) == "inferred":
         raise RejectedError("unsourced", "this store takes no guesses (accept_inferred is off); say who told it")
+
+
+def check_vetoes(session: Session, said: Said) -> None:
+    """RejectedError(do_not_remember) for what somebody asked never to store; inside a transaction."""
     vetoes = _vetoes(session)
     if not vetoes:
         return

@@ -119,7 +119,11 @@ def _side(row: FactRow, shared: int | None) -> str:
 
 
 def _loser(reader: Reader, row: FactRow, others: Sequence[FactRow], instant: int) -> _Loser | None:
-    """The stretch around the instant in which a fact conflicts with the winner, or with any other member."""
+    """The stretch around the instant in which a fact conflicts with the winner, or with any other member.
+
+    One that is not over now has no end: what is settled today does not come back on a later day.
+    """
+    now = reader.session.now()
     against = {r.id for r in others} - {row.id}
     spans = sorted((a, b) for rival, a, b, _ in reader.body(row).rivals if rival in against)
     joined: list[tuple[int, int]] = []
@@ -128,7 +132,7 @@ def _loser(reader: Reader, row: FactRow, others: Sequence[FactRow], instant: int
             joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
         else:
             joined.append((start, end))
-    return next((_Loser(row, a, b) for a, b in joined if a <= instant < b), None)
+    return next((_Loser(row, a, b if b <= now else POS_INF) for a, b in joined if a <= instant < b), None)
 
 
 def _ended(reader: Reader, loser: _Loser, source: str) -> Said:

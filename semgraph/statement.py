@@ -93,10 +93,7 @@ def prepare(
     if not isinstance(negative, bool):
         raise InputError(f"negative is True or False, not {negative!r}")
     source = check_source(source)
-    if source_ref is not None:
-        check_text(_string(source_ref, "source_ref"))
-    if text is not None:
-        check_text(_string(text, "text"))
+    _check_readable(subject, predicate, object, source_ref, text)
     trust = check_confidence(confidence)
     start, end = _interval(valid_from, valid_to, valid_through, timezone)
     said = None if said_at is None else _said(said_at, timezone)
@@ -131,6 +128,19 @@ def prepare(
     )
     _refuse_loop(made)
     return made
+
+
+def _check_readable(subject: object, predicate: object, object: object, source_ref: object, text: object) -> None:
+    """What can't be read or is too long is refused before anything is read of it."""
+    if not isinstance(subject, Entity):
+        names.check_characters(_string(subject, "subject"), "subject")
+        names.check_size(_string(subject, "subject"), "subject")
+    for what, given in (("predicate", predicate), ("object", object)):
+        if isinstance(given, str):
+            names.check_characters(given, what)
+    for what, given in (("source_ref", source_ref), ("text", text)):
+        if given is not None:
+            check_text(_string(given, what))
 
 
 def row_of(

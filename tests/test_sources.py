@@ -696,3 +696,14 @@ def test_it_can_say_where_it_knows_a_thing_from() -> None:
 def test_set_asks_for_a_value() -> None:
     with pytest.raises(InputError):
         graph().set("Maya", "city", None)
+
+
+def test_what_is_settled_does_not_come_back_when_a_stated_end_is_past() -> None:
+    kg, clock = timed()
+    kg.add("Ann", "lives_in", "Oslo", valid_from="2020", valid_to="2027")
+    clock.tick(minutes=1)
+    kg.add("Ann", "lives_in", "Rome", valid_from="2020", valid_to="2030")
+    clock.tick(minutes=1)
+    kg.settle("Ann", "lives_in", "choose", "Oslo")
+    assert labels(kg.values("Ann", "lives_in")) == ["Oslo"]
+    assert kg.at("2028").values("Ann", "lives_in") == []
