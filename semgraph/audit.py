@@ -239,5 +239,5 @@ def stats(reader: Reader) -> dict[str, Any]:
         "rejected": sum(codes.values()),
         "rejected_by_code": dict(sorted(codes.items())),
         "open_conflicts": len(open_sets),
-        "bytes": store.path.stat().st_size if store.path is not None else None,
+        "bytes": store.path.stat().st_size if store.path is not None and len(store.scopes()) == 1 else None,
     }

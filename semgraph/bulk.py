@@ -14,8 +14,7 @@ from semgraph import remembering
 from semgraph.errors import InputError, RejectedError
 from semgraph.model import Batch, Claim, Outcome, Receipt
 from semgraph.statement import identity, prepare
-from semgraph.store.schema import ClaimRow, RetractionRow, VetoRow
-from semgraph.temporal import POS_INF
+from semgraph.store.schema import ClaimRow, VetoRow
 from semgraph.writing import Writer, premises_of, rejected_receipt
 
 if TYPE_CHECKING:
@@ -137,10 +136,12 @@ class _Run:
                 except RejectedError as error:
                     self.session.directory.undo(checkpoint)
                     refused[index] = self._refuse(writer, error, chunk[index])
-            written = writer.store([found for _, found in admitted], justifications, brief=not self.wanted)
+            withdrawn = self._said_no_longer({found.row.id for _, found in admitted})
+            self.retracted += len(withdrawn)
+            written = writer.store(
+                [found for _, found in admitted], justifications, withdrawn=withdrawn, brief=not self.wanted
+            )
             done = {index: position for position, (index, _) in enumerate(admitted)}
-            if self.replaces is not None:
-                self._retract_rest(writer, {found.row.id for _, found in admitted})
             made: list[Receipt] = []
             for index in range(len(chunk)):
                 if index in refused:
@@ -193,21 +194,13 @@ class _Run:
         writer.keep_rejection(error.code, error.reason, remembering.kept_words(content))
         return rejected_receipt(error, writer.recorded_at)
 
-    def _retract_rest(self, writer: Writer, said: set[str]) -> None:
-        """What the source said before and says no longer is withdrawn."""
+    def _said_no_longer(self, said: set[str]) -> list[ClaimRow]:
+        """What the source said before and says no longer."""
+        if self.replaces is None:
+            return []
         ledger = self.session.ledger
         rows = ledger.store.select(ClaimRow, ledger.scope, source_ref=self.replaces)
-        gone = [row for row in rows if row.id not in said and ledger.at().visible(row)]
-        if not gone:
-            return
-        touched = ledger.touched(gone)
-        reason = "no longer said by its source"
-        ledger.store.insert(
-            [RetractionRow(ledger.scope, row.id, writer.recorded_at, POS_INF, reason) for row in gone], replace=True
-        )
-        ledger.forget_records()
-        ledger.refold(ledger.touched(gone) | touched, writer.recorded_at)
-        self.retracted += len(gone)
+        return [row for row in rows if row.id not in said and ledger.at().visible(row)]
 
 
 def _words(item: Any) -> dict[str, Any]:

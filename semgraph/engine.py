@@ -393,6 +393,10 @@ class KnowledgeGraph(GraphView):
             self, self._session, targets, everything=everything, mentions=mentions, dry_run=dry_run, export_to=export_to
         )
 
+    def purge(self) -> None:
+        """Nothing, when the bytes of all that was forgotten are gone; PurgePending while a reader still holds them."""
+        forgetting.purge(self._session)
+
     # -- time
 
     def at(self, valid_at: When | None = None, *, known_at: When | None = None) -> GraphView:

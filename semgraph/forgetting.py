@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semgraph import audit, factrow, names
-from semgraph.errors import InputError, NotFoundError
+from semgraph.errors import InputError, NotFoundError, PurgePending
 from semgraph.model import Fact, ForgetReport
 from semgraph.reader import Reader, Reading
 from semgraph.store.schema import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from semgraph.ledger import Fluent, Ledger
     from semgraph.session import Session
 
-__all__ = ["forget"]
+__all__ = ["forget", "purge"]
 
 _MIN_NEEDLE = 6  # bytes; shorter ones stand in any file by chance
 
@@ -332,11 +332,17 @@ def _purged(session: Session, report: ForgetReport, needles: Collection[bytes]) 
 
     store = session.store
     if not store.purge():
-        return replace(report, pending="a reader holds the old bytes: run forget again, or close the other handles")
+        return replace(report, pending="a reader holds the old bytes: purge() again when it has gone")
     left = store.residue(list(needles)) if needles else []
     if left and any(not _still_said(session, needle.decode()) for needle in left):
-        return replace(report, pending="some bytes are still in the file: run verify, or copy the store with backup")
+        return replace(report, pending="some bytes are still in the file: purge() again, or go on with a backup")
     return replace(report, purged=True)
+
+
+def purge(session: Session) -> None:
+    """Remove what forgetting left in the files while somebody read them; PurgePending if somebody still does."""
+    if not session.store.purge():
+        raise PurgePending("a reader still holds the bytes of what was forgotten: purge again when it has gone")
 
 
 def _still_said(session: Session, word: str) -> bool:

@@ -165,8 +165,11 @@ def _table(name: str) -> tzinfo:
         raise ConfigError(f"{name!r} is no time zone: give an IANA name, as in 'Europe/Helsinki'") from None
 
 
-def wall_to_instant(local: int, zone: str, text: str, fold: int = 0) -> Instant:
-    """The instant at which clocks of the zone show that local time; `bad_time` when they skip it."""
+def wall_to_instant(local: int, zone: str, text: str, fold: int | None = None) -> Instant:
+    """The instant at which clocks of the zone show that local time; `bad_time` when they skip it, or show it twice.
+
+    `fold` says which of the two is meant, as that of a datetime does.
+    """
     if not zone:
         return local
     first, second = _offsets(local, zone)
@@ -174,6 +177,8 @@ def wall_to_instant(local: int, zone: str, text: str, fold: int = 0) -> Instant:
         raise bad_time(
             text, f"clocks in {zone} were put forward past this time: give one that they showed, or an offset"
         )
+    if first > second and fold is None:
+        raise bad_time(text, f"clocks in {zone} showed this time twice: give the offset that is meant")
     return local - (second if fold else first)
 
 

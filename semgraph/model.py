@@ -102,7 +102,7 @@ class Claim:
     retracted_at: Bound | None
 
     def __repr__(self) -> str:
-        mark = "¬" if self.negative else ""
+        mark = {"deny": "deny ", "correct": "deny "}.get(self.kind, "¬" if self.negative else "")
         target = self.object.label if self.object else "(anything)"
         return f"<Claim {mark}{self.subject.label} {self.predicate} {target} by {self.source}>"
 

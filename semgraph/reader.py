@@ -93,7 +93,9 @@ class Reader:
         found = self._bodies.get(version)
         if found is None:
             found = factrow.decode(row)
-            if row.disputed and not row.negative and not self.snapshot.predicate(row.predicate).registered:
+            believed = row.sys_from <= self.snapshot.known_at <= row.sys_to  # a past belief stands beside others
+            unsure = row.disputed and not row.negative and believed
+            if unsure and not self.snapshot.predicate(row.predicate).registered:
                 beside = self._beside(row).rivals(row.id)
                 found = found._replace(rivals=sorted([*found.rivals, *beside]))
             self._bodies[version] = found

@@ -48,6 +48,8 @@ class Config:
         if given is not None and not hasattr(given, "items"):
             raise ConfigError(f"config is a mapping of settings, not {type(given).__name__}")
         options = dict(given or {})
+        if timezone is not None:
+            parse_bound("2000-01-01", timezone=timezone)  # a zone that is unknown is told at once
         allowed: dict[str, type | tuple[type, ...]] = {
             "unregistered": str,
             "self_names": (list, tuple, set, frozenset),

@@ -100,7 +100,7 @@ def _summed(writer: Writer, written: Written, outcome: Outcome) -> Receipt:
         why="; ".join(dict.fromkeys(part.why for part in parts if part.why)),
         claims=tuple(claim for part in parts for claim in part.claims),
         facts=tuple({fact.id: fact for part in parts for fact in part.facts}.values()),
-        closed=tuple({fact.id: fact for part in parts for fact in part.closed}.values()),
+        closed=tuple(writer.closed(written)),
         conflict=next((part.conflict for part in parts if part.conflict is not None), None),
         recorded_at=exact(written.recorded_at),
     )

@@ -13,7 +13,7 @@ from semgraph.gate import source_class
 from semgraph.model import Outcome, Receipt
 from semgraph.reader import Reader, Reading
 from semgraph.statement import row_of
-from semgraph.store.schema import JustificationRow, RejectedRow
+from semgraph.store.schema import JustificationRow, RejectedRow, RetractionRow
 from semgraph.temporal import POS_INF, exact
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from semgraph.directory import Directory
     from semgraph.effects import Trace
+    from semgraph.holdings import Fluent
     from semgraph.ledger import Change, Ledger
-    from semgraph.model import ConflictSet
+    from semgraph.model import ConflictSet, Fact
     from semgraph.session import Session
     from semgraph.statement import Said
     from semgraph.store.schema import ClaimRow, FactRow
@@ -158,9 +159,14 @@ class Writer:
         return self.store(admitted, justifications)
 
     def store(
-        self, admitted: list[Admitted], justifications: Sequence[JustificationRow], *, brief: bool = False
+        self,
+        admitted: list[Admitted],
+        justifications: Sequence[JustificationRow],
+        *,
+        withdrawn: Sequence[ClaimRow] = (),
+        brief: bool = False,
     ) -> Written:
-        """The second half of `write`: everything is checked, now keep it.
+        """The second half of `write`: everything is checked, now keep it, and what is `withdrawn` with it.
 
         `brief` where no receipt will be asked for: rows that decide no outcome are then not traced.
         """
@@ -172,13 +178,24 @@ class Writer:
             self.ledger.add_claims(fresh, justifications)
         else:
             self.ledger.add_justifications(justifications)
+        touched = self._withdraw(withdrawn)
         changes: list[Change] = []
-        if brief and len(touching) > _MANY:
+        if brief and not touched and len(touching) > _MANY:
             changes, touching = self.ledger.take_occurrences(touching, self.recorded_at)
-        if touching:
-            touched = self.ledger.touched(touching)
+        if touching or touched:
+            touched |= self.ledger.touched(touching)
             changes += self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
         return self.finish(admitted, changes, trace)
+
+    def _withdraw(self, rows: Sequence[ClaimRow]) -> set[Fluent]:
+        """The fluents that claims no longer said by their source had touched; they are marked as retracted."""
+        if not rows:
+            return set()
+        touched, reason = self.ledger.touched(rows), "no longer said by its source"
+        marks = [RetractionRow(self.ledger.scope, r.id, self.recorded_at, POS_INF, reason) for r in rows]
+        self.ledger.store.insert(marks, replace=True)
+        self.ledger.forget_records()
+        return touched | self.ledger.touched(rows)
 
     def finish(self, admitted: list[Admitted], changes: list[Change], trace: Trace) -> Written:
         """A write with what it changed."""
@@ -249,6 +266,8 @@ class Writer:
             return Outcome.CONFLICT, repeated and written.widened(keys)
         if repeated and not met & {12, 13}:
             return Outcome.DUPLICATE, written.widened(keys)
+        if not met & {6, 9, 12, 13} and self._closed(written, row):
+            return Outcome.UPDATE, False  # row A: what began meanwhile ends where the claim was said
         for found, outcome in ((13, Outcome.SPLIT), (12, Outcome.UPDATE), (9, Outcome.UPDATE), (6, Outcome.REFINEMENT)):
             if found in met:
                 return outcome, False
@@ -262,7 +281,10 @@ class Writer:
         if unsure:
             return not repeated and any(self._now.body(row).rivals for row in unsure)
         known = {r[0] for b in written.bodies_before(keys) for r in b.rivals} if repeated else set()
-        rivals = {r[0] for e in held if e.after is not None for r in e.after.rivals}
+        # A conflict that ends where one of these claims was said was ended by it (row A).
+        told = {c: written.admitted[place].row.said_at for c, place in written.places.items()}
+        said = {told[c] for e in held if e.after is not None for c in e.after.claims if c in told}
+        rivals = {r[0] for e in held if e.after is not None for r in e.after.rivals if r[2] not in said}
         return bool(self._values_of(written, rivals, before=False) - self._values_of(written, known, before=True))
 
     def _unsure(self, row: FactRow) -> bool:
@@ -331,13 +353,20 @@ class Writer:
         decoded = [(r, factrow.decode(r)) for r in self.ledger.stored(fluents).values()]
         return [(r, b) for r, b in decoded if row.id in b.claims or row.id in b.absorbed]
 
+    def closed(self, written: Written) -> list[Fact]:
+        """Positive facts that the whole of a write ended or took away."""
+        return self.reader().facts(self._shortened(written.facts, written, set(), 0), None)
+
     def _closed(self, written: Written, row: ClaimRow) -> list[Reading]:
         """Facts of other values that now end earlier than they did, read as the claim speaks of them."""
         sign = int(bool(row.opposed) and row.kind in ("end", "deny", "correct"))
         own = {key_of(e.change.after) for e in written.supported_by(row.id) if e.change.after is not None}
         several = sum(one.fresh for one in written.admitted) > 1
+        return self._shortened(written.ended_by(row.id) if several else written.facts, written, own, sign)
+
+    def _shortened(self, effects: Sequence[Effect], written: Written, own: set[Key], sign: int) -> list[Reading]:
         found: list[Reading] = []
-        for change, before, after in written.ended_by(row.id) if several else written.facts:
+        for change, before, after in effects:
             old, new = change.before, change.after
             if old is None or before is None or old.negative != sign or before.basis == "unknown":
                 continue
@@ -370,8 +399,14 @@ class Writer:
             name = "8a" if row == 8.5 else f"{row:g}"
             told.append(f"row {name}: {_ROWS[int(row) if row != 8.5 else 8.5]}{because}")
         alone = "nothing that competes with it holds"
-        if outcome is Outcome.CONFLICT:
+        if outcome is Outcome.CONFLICT and not self.ledger.at().predicate(one.row.predicate).registered:
             alone = "row 14: nobody said how many values the predicate takes, so all stand"
+        elif outcome is Outcome.CONFLICT:
+            alone = "rows 11 and 14: a value that starts while it holds has no ground to end it"
+        elif outcome is Outcome.UPDATE:
+            alone = "row A: it is said to hold still, on grounds that end what began meanwhile"
+        elif one.row.kind in ("deny", "correct"):
+            alone = "row 2: the value is masked wherever no more trusted and no later word says it"
         text = "; ".join(dict.fromkeys(told)) or alone
         return f"{text}. Ways out: {_WAYS_OUT}" if outcome is Outcome.CONFLICT else text
 

@@ -454,9 +454,9 @@ READS: dict[str, Any] = {
 # What makes a view, changes something, or is about the store itself.
 NOT_READ = {
     "add", "add_all", "at", "atomic", "backup", "close", "correct", "deny", "during", "end", "forget", "names",
-    "path", "predicates", "reading", "remember", "retract", "scoped", "set", "settle", "throughout",
-    "unretract", "veto", "held_rows", "whole", "names.alias", "names.declare", "names.keep_apart", "names.merge",
-    "names.unalias", "names.unmerge", "predicates.define",
+    "purge", "path", "predicates", "reading", "remember", "retract", "scoped", "set", "settle", "throughout",
+    "unretract", "veto", "held_rows", "whole", "names.alias", "names.declare", "names.keep_apart",
+    "names.merge", "names.unalias", "names.unmerge", "predicates.define",
 }  # fmt: skip
 
 

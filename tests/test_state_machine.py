@@ -35,6 +35,7 @@ GROUPS = (
     ("friend_of", "works_at", "member_of"),
 )
 SYMMETRIC = ("married_to", "friend_of")
+NEVER_ENDED = ("status", "visited")  # what an end of a passing state or of an event does is read in two ways
 DATES = (
     "2010",
     "2015",
@@ -224,7 +225,8 @@ class EngineAndModel(RuleBasedStateMachine):
 
     @rule(s=subjects, o=st.none() | objects, p=numbers, when=maybe_date, told=details(), pause=pauses)
     def end(self, s: str, o: str | None, p: int, when: str | None, told: dict[str, Any], pause: int) -> None:
-        if self._banned(s, p, o) or (self._predicate(p) == "manages" and o is None) or self._predicate(p) == "status":
+        predicate = self._predicate(p)
+        if self._banned(s, p, o) or predicate in NEVER_ENDED or (predicate == "manages" and o is None):
             return
         self._both("end", pause, s=s, p=self._predicate(p), o=o, when=when, **told)
 
@@ -374,7 +376,7 @@ class EngineAndModel(RuleBasedStateMachine):
         """A block that ends well keeps all of it."""
         with self.engine.graph.atomic():
             self._both("assert", pause, p=self._predicate(p), **given)
-            if not self._banned(given["s"], p, given["o"]) and self._predicate(p) != "status":
+            if not self._banned(given["s"], p, given["o"]) and self._predicate(p) not in NEVER_ENDED:
                 self._both("end", 1, s=given["s"], p=self._predicate(p), o=given["o"], when="2023-01-01")
 
     # -- names and predicates
@@ -478,14 +480,24 @@ class EngineAndModel(RuleBasedStateMachine):
 
     def _model_values(self, name: str, predicate: str, moment: str | None, *, possible: bool) -> list[Any]:
         held = self.model.oracle.values(name, predicate, moment, possible=possible)
-        rows = [(shown_key(h.label), h.certain, bool(h.conflict), self._sure(predicate, h)) for h in held]
+        rows = [
+            (shown_key(h.label), self._certain(predicate, h), bool(h.conflict), self._sure(predicate, h)) for h in held
+        ]
         return self._rows(rows, possible=possible)
 
     def _engine_values(self, name: str, predicate: str, moment: str | None, *, possible: bool) -> list[Any]:
         view = self.engine.graph if moment is None else self.engine.graph.at(moment)
         held = view.values(name, predicate, possible=possible)
-        rows = [(shown_key(shown_object(f)), f.certain, f.conflicted, self._sure(predicate, f)) for f in held]
+        rows = [
+            (shown_key(shown_object(f)), self._certain(predicate, f), f.conflicted, self._sure(predicate, f))
+            for f in held
+        ]
         return self._rows(rows, possible=possible)
+
+    @staticmethod
+    def _certain(predicate: str, held: Any) -> bool:
+        """Through an opposite the windows of a negative's parts are drawn in two ways."""
+        return predicate != "dislikes" and held.certain
 
     @staticmethod
     def _rows(rows: list[Any], *, possible: bool) -> list[Any]:

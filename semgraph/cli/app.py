@@ -120,6 +120,8 @@ def cli(ctx: click.Context, db: str | None, scope: str, at: str | None, known_at
     Times are 2024-03-01T09:00Z, 2024-03-01, 2024-03 or 2024. A name that several entities bear may be given as the id
     of one of them.
     """
+    if db in {"", ":memory:"}:
+        raise click.BadParameter("it must be the path of a file, which the next command finds again", param_hint="--db")
     ctx.obj = App(db, scope, at, known_at, as_json)
 
 

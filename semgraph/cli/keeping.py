@@ -80,6 +80,14 @@ def verify(app: App) -> None:
         click.get_current_context().exit(1)
 
 
+@command(example="semgraph purge")
+@pass_app
+def purge(app: App) -> None:
+    """Remove the bytes that a forget had to leave."""
+    app.graph(writing=True).purge()
+    show(app, {"purged": True}, ["the bytes of what was forgotten are gone from the file"])
+
+
 @command(example="semgraph stats")
 @pass_app
 def stats(app: App) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from semgraph.cli.app import QUALIFIERS, TOLD, VALIDITY, command, pass_app, timed, together
+from semgraph.errors import PurgePending
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -199,6 +200,8 @@ def forget(app: App, /, *, yes: bool, entity: str | None, dry_run: bool, **words
         return
     for line in text.forgotten(report):
         click.echo(line)
+    if report.pending:
+        raise PurgePending("the bytes are not gone yet: run `semgraph purge` when nobody reads the file")
 
 
 def _confirm(report: Any) -> None:

@@ -232,7 +232,8 @@ def _wrapped(words: str) -> Iterator[str]:
 
 def _claim_line(claim: Claim) -> str:
     target = "(anything)" if claim.object is None else claim.object.label
-    return clean(f"{claim.subject.label} {claim.predicate} {target}")
+    denied = "denied " if claim.kind in {"deny", "correct"} else ""
+    return clean(f"{denied}{claim.subject.label} {claim.predicate} {target}")
 
 
 def forgotten(report: ForgetReport) -> Iterator[str]:

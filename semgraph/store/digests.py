@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from semgraph.store.schema import Row
 
 SIZE: Final = 8
-DAMAGED: Final = (
-    "a claim row of the store is damaged: run `semgraph verify` to see how far, "
-    "`semgraph recover` to save what is whole, or go back to a backup"
-)
+DAMAGED: Final = "a claim row of the store is damaged: run `semgraph verify` to see how far, and go back to a backup"
 
 
 def sealed(row: Row) -> tuple[Any, ...]:

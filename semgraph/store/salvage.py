@@ -43,7 +43,7 @@ def damaged(connection: apsw.Connection) -> list[str]:
     for table, definition in TABLES.items():
         if definition.digest and not _all_whole(connection, table):
             whole = sum(1 for _ in rescued(connection, table))
-            lines.append(f"{definition.name}: damaged rows; `semgraph recover` saves the {whole} that are whole")
+            lines.append(f"{definition.name}: damaged rows; {whole} are whole")
     return lines
 
 
