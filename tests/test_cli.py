@@ -676,8 +676,12 @@ def test_an_interrupt_ends_with_130_and_keeps_nothing_half_done(db: Path):
     line = b'{"subject": "Nora", "predicate": "knows", "object": "Ann"}\n'
     running.stdin.write(line * 5000)  # more than a pipe holds: when this is taken, it is reading
     running.stdin.flush()
-    running.send_signal(signal.SIGINT)
-    assert running.wait(30) == 130
+    for _ in range(15):  # Python drops an interrupt that falls into a finaliser: then a person presses again
+        running.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(4)
+            break
+    assert running.returncode == 130
     assert b"Traceback" not in running.stderr.read()
     for stream in (running.stdin, running.stdout, running.stderr):
         with contextlib.suppress(BrokenPipeError):
