@@ -294,7 +294,7 @@ def test_a_flipped_byte_in_a_claim_is_found(path):
             with pytest.raises(StoreCorrupt):
                 store.update(ClaimRow, 1, {"source": "x"})
             (problem,) = store.check()
-            assert re.search(r"claim: damaged rows; `semgraph recover` saves the 42", problem)
+            assert re.search(r"claim: damaged rows; 42 are whole", problem)
             assert len(salvaged(store, ClaimRow)) == 42
             assert store.count(EntityRow, 1) == 3
 
