@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph import remembering
 from semgraph.errors import InputError, RejectedError
-from semgraph.model import Batch, Claim, Outcome, Receipt
+from semgraph.model import WORDS, Batch, Claim, Outcome, Receipt
 from semgraph.statement import identity, prepare
 from semgraph.store.schema import ClaimRow, VetoRow
 from semgraph.writing import Writer, premises_of, rejected_receipt
@@ -24,25 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["add_all"]
 
-_WORDS = frozenset(
-    [
-        "subject",
-        "predicate",
-        "object",
-        "valid_from",
-        "valid_to",
-        "valid_through",
-        "kind",
-        "negative",
-        "source",
-        "source_ref",
-        "said_at",
-        "confidence",
-        "qualifiers",
-        "because",
-        "text",
-    ]
-)
 _SMALL = 64  # above this, look-ups are made for the whole batch at once
 
 
@@ -206,18 +187,18 @@ class _Run:
 def _words(item: Any) -> dict[str, Any]:
     """The parameters of `add` that an item gives."""
     if isinstance(item, Claim):
-        words = {f.name: getattr(item, f.name) for f in fields(item) if f.name in _WORDS}
+        words = {f.name: getattr(item, f.name) for f in fields(item) if f.name in WORDS}
         if item.kind in ("deny", "correct"):
             raise InputError(f"a claim of kind {item.kind} is made by {item.kind}(), not by add_all()")
         words["kind"] = "change" if item.kind == "end" else item.kind
         return words
     if not hasattr(item, "keys"):
         raise InputError(f"each claim is a mapping with the parameters of add(), not {type(item).__name__}")
-    unknown = [] if _WORDS.issuperset(item) else [str(key) for key in item if key not in _WORDS]
+    unknown = [] if WORDS.issuperset(item) else [str(key) for key in item if key not in WORDS]
     missing = [key for key in ("subject", "predicate") if key not in item]
     if unknown or missing:
         what = f"unknown {', '.join(unknown)}" if unknown else f"missing {', '.join(missing)}"
-        raise InputError(f"{what}: a claim has the parameters of add(): {', '.join(sorted(_WORDS))}")
+        raise InputError(f"{what}: a claim has the parameters of add(): {', '.join(sorted(WORDS))}")
     words = dict(item)
     if words.get("kind", "state") not in ("state", "change", "also"):
         raise InputError(f"kind is state, change or also, not {words['kind']!r}")

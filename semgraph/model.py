@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from semgraph.temporal import Bound
 
 __all__ = [
+    "WORDS",
     "Batch",
     "Bounded",
     "Claim",
@@ -35,6 +36,27 @@ __all__ = [
     "Row",
     "Span",
 ]
+
+
+WORDS = frozenset(  # in which a claim is told: the parameters of `add`
+    [
+        "subject",
+        "predicate",
+        "object",
+        "valid_from",
+        "valid_to",
+        "valid_through",
+        "kind",
+        "negative",
+        "source",
+        "source_ref",
+        "said_at",
+        "confidence",
+        "qualifiers",
+        "because",
+        "text",
+    ]
+)
 
 
 class Outcome(StrEnum):

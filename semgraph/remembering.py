@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from semgraph import names
 from semgraph.errors import InputError, RejectedError
 from semgraph.gate import check_note, check_text, language_gate, source_class, veto_key, vetoed
-from semgraph.model import Entity, Literal
+from semgraph.model import WORDS, Entity, Literal
 from semgraph.store.schema import VetoRow
 from semgraph.temporal import Bound
 from semgraph.vocabulary import predicate_key
@@ -21,25 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["candidates", "check_guess", "check_language", "check_vetoes", "kept_words", "rules", "veto"]
 
-_WORDS = frozenset(
-    [
-        "subject",
-        "predicate",
-        "object",
-        "valid_from",
-        "valid_to",
-        "valid_through",
-        "kind",
-        "negative",
-        "source",
-        "source_ref",
-        "said_at",
-        "confidence",
-        "qualifiers",
-        "because",
-        "text",
-    ]
-)
 _RULES = (
     (r"i live in (?P<o>[\w .'-]{2,60})", "lives_in"),
     (r"i work (?:at|for) (?P<o>[\w .&'-]{2,60})", "works_at"),
@@ -86,7 +67,7 @@ def _candidates(text: str, given: Mapping[str, Any], extractor: Any) -> list[dic
 
 def _candidate(found: object) -> dict[str, Any]:
     """What an extractor found, if it is in the words of `add`."""
-    if not hasattr(found, "keys") or not set(found) <= _WORDS:  # type: ignore[call-overload]  # a mapping here
+    if not hasattr(found, "keys") or not set(found) <= WORDS:  # type: ignore[call-overload]  # a mapping here
         raise InputError(f"an extractor gives mappings with the parameters of add(), not {ascii(found)[:80]}")
     words: dict[str, Any] = dict(found)  # type: ignore[call-overload]  # see above
     if words.get("kind", "state") not in ("state", "change", "also"):
