@@ -250,7 +250,7 @@ class _Sweep:
         """Row 10: start again when the changes that outdate the statement have ended, or never."""
         self.dropped.add(d)
         changes = [k for w in dropping for k in w.supports if _outdates(k, d, t)]
-        again = max(k.end if k.end_kind in ("stated", "ttl") else POS_INF for k in changes)
+        again = max(k.end if k.end_kind == "stated" else POS_INF for k in changes)
         if again < d.end:
             self.schedule(replace(d, basis="resumed", start=again, start_bound=exact(again)))
 

@@ -104,7 +104,7 @@ class Ledger(Holdings):
             fresh = _drafted(self.at(), group, self.scope, recorded_at, trace=trace)
             made = _difference(stored, fresh)
             self._write(made, recorded_at)
-            self._note_facts(group, fresh, made, brief=brief)
+            self._note_facts(group, stored, made, brief=brief)
             changes += made
         return changes
 
@@ -180,7 +180,7 @@ class Ledger(Holdings):
             yield from self.store.select(FactRow, self.scope, subject=subject, predicate=predicate)
 
     def _note_facts(
-        self, fluents: Collection[Fluent], fresh: dict[str, Drafted], changes: Sequence[Change], *, brief: bool
+        self, fluents: Collection[Fluent], stored: dict[str, FactRow], changes: Sequence[Change], *, brief: bool
     ) -> None:
         """Remember what is stored now, in a brief write only where outcomes ask for it.
 
@@ -195,10 +195,12 @@ class Ledger(Holdings):
             asked = {p for p in {p for _, p in fluents} if self._single(p)}
             fluents = [fluent for fluent in fluents if fluent[1] in asked]
         self._facts.update((fluent, {}) for fluent in fluents)
-        for key, (row, _) in fresh.items():
+        gone = {change.before.id for change in changes if change.before is not None}
+        made = [change.after for change in changes if change.after is not None]
+        for row in [row for key, row in stored.items() if key not in gone] + made:  # as stored: believed since when
             known = self._facts.get((row.subject, row.predicate))
             if known is not None:
-                known[key] = row
+                known[row.id] = row
 
     def _single(self, predicate: str) -> bool:
         """Whether some fluent of the predicate takes one value at a time."""

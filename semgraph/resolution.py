@@ -136,6 +136,8 @@ def _loser(reader: Reader, row: FactRow, others: Sequence[FactRow], instant: int
 
 
 def _ended(reader: Reader, loser: _Loser, source: str) -> Said:
+    if reader.snapshot.predicate(loser.fact.predicate).cardinality == "once":  # timeless: what lost never was
+        return _told(reader, loser.fact, source, kind="deny", start=None, end=POS_INF)
     return _told(reader, loser.fact, source, kind="end", start=loser.start, end=loser.end)
 
 

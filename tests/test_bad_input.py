@@ -218,10 +218,11 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize(("first", "second"), list(combinations(FAULTS, 2)))
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [pair for pair in combinations(FAULTS, 2) if not FAULTS[pair[0]].keys() & FAULTS[pair[1]].keys()],
+)
 def test_the_first_fault_in_the_order_of_the_gate_gives_the_code(kept: KnowledgeGraph, first: str, second: str) -> None:
-    if FAULTS[first].keys() & FAULTS[second].keys():
-        pytest.skip("both can't be in one claim")
     with pytest.raises(RejectedError) as caught:
         kept.add(**BASE["add"] | FAULTS[second] | FAULTS[first])
     assert caught.value.code == first

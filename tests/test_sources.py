@@ -707,3 +707,16 @@ def test_what_is_settled_does_not_come_back_when_a_stated_end_is_past() -> None:
     kg.settle("Ann", "lives_in", "choose", "Oslo")
     assert labels(kg.values("Ann", "lives_in")) == ["Oslo"]
     assert kg.at("2028").values("Ann", "lives_in") == []
+
+
+@pytest.mark.parametrize("kind", ["state", "change"])
+@pytest.mark.parametrize("choice", ["choose", "both_wrong"])
+def test_a_conflict_about_something_timeless_can_be_settled(kind: str, choice: str) -> None:
+    kg, clock = timed()
+    said = {"said_at": "2023-01-01T00:00:00Z"}
+    kg.add("Ann", "birth_place", "Oslo", **said)
+    kg.add("Ann", "birth_place", "Rome", kind=kind, source_ref="doc:1", **said)
+    clock.tick(seconds=1)
+    kg.settle("Ann", "birth_place", choice, "Oslo" if choice == "choose" else None)
+    assert labels(kg.values("Ann", "birth_place")) == (["Oslo"] if choice == "choose" else [])
+    assert kg.conflicts() == []

@@ -35,7 +35,6 @@ GROUPS = (
     ("friend_of", "works_at", "member_of"),
 )
 SYMMETRIC = ("married_to", "friend_of")
-DENIED = ("birth_place",)  # what lost a settlement about something timeless is denied by the model, ended by the engine
 NEVER_ENDED = ("status", "visited")  # what an end of a passing state or of an event does is read in two ways
 DATES = (
     "2010",
@@ -134,6 +133,8 @@ class EngineAndModel(RuleBasedStateMachine):
     def _both(self, op: str, pause: int, **given: Any) -> None:
         """One step for both; refused by one, refused by the other."""
         step = {"op": op, "at": self._now(pause), **{k: v for k, v in given.items() if v is not None}}
+        if step.get("o") == step.get("s") and "s" in step:
+            return  # the model knows no irreflexive predicates
         step = self._comparable(step)
         if op == "resolve" and any(m[0] in "¬N" for row in self.model.oracle.conflict_history() for m in row[2]):
             self.told_twice.update(self.predicates)
@@ -307,7 +308,9 @@ class EngineAndModel(RuleBasedStateMachine):
         self._both("do_not_remember", pause, **veto)
 
     def _banned(self, s: str, p: int, *objects: str | None) -> bool:
-        """Whether a veto may apply: the model heeds vetoes of what is added only, not of what is ended or denied."""
+        """Whether a gate may refuse it that the model has for what is added only: vetoes, and nothing of itself."""
+        if s in objects:
+            return True
         if "Globex" in self.vetoes:  # an entity: by whatever name, and after merges
             return True
         return bool(self.vetoes & {s, self._predicate(p), *objects})
@@ -457,12 +460,12 @@ class EngineAndModel(RuleBasedStateMachine):
                     assert found == wanted, (name, predicate, known_at)
 
     def _model_timeline(self, name: str, predicate: str, known_at: str | None) -> list[Any]:
-        found = self.model.oracle.timeline(name, predicate, neg=predicate not in DENIED, known_at=known_at)
+        found = self.model.oracle.timeline(name, predicate, neg=True, known_at=known_at)
         return sorted((shown_key(r.object), r.start, POS_INF if r.end is None else r.end) for r in found)
 
     @staticmethod
     def _engine_timeline(view: Any, name: str, predicate: str) -> list[Any]:
-        found = view.timeline(name, predicate, negative=predicate not in DENIED)
+        found = view.timeline(name, predicate, negative=True)
         ends = [POS_INF if f.valid_to is None else f.valid_to.instant for f in found]
         return sorted((shown_key(shown_object(f)), f.valid_from.instant, e) for f, e in zip(found, ends, strict=True))
 

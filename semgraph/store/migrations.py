@@ -74,7 +74,7 @@ def prepare(
     `back_up` is given the old version and writes a copy of the committed state, before any step on a file that had one.
     """
     steps = tuple(MIGRATIONS if migrations is None else migrations)
-    version = _version(connection, steps)
+    version = _version_at_once(connection, steps)
     if version < steps[-1].version:
         if read_only:
             raise StoreReadOnly(_needs_writing(version))
@@ -107,6 +107,15 @@ def _needs_writing(version: int) -> str:
     if version == 0:
         return "the file is empty: open it for writing once, then it is a store"
     return f"the store has the older schema version {version}: open it for writing once, which brings it up to date"
+
+
+def _version_at_once(connection: apsw.Connection, steps: Sequence[Migration]) -> int:
+    """The version, all of it read from one snapshot: another process may be making the file right now."""
+    connection.execute("BEGIN")
+    try:
+        return _version(connection, steps)
+    finally:
+        connection.execute("ROLLBACK")
 
 
 def _version(connection: apsw.Connection, steps: Sequence[Migration]) -> int:
