@@ -30,7 +30,8 @@ def small_store(folder):
 def run(script, *arguments, check=True, user=None):
     """The finished child process that ran the script with the conformance helpers at hand."""
     # urllib.parse: pathlib imports it late, when another user may not read the standard library any more.
-    head = "import os, signal, sys, time, urllib.parse\nfrom pathlib import Path\nfrom semgraph.errors import *\n"
+    head = "import os, signal, sys, time, urllib.parse\nfrom pathlib import Path\n"
+    head += "from semgraph.errors import *\n"
     head += "from semgraph.store import open_store\nfrom semgraph.store.sqlite import SqliteStore\n"
     head += "from semgraph.store.schema import *\n"
     if user is not None:
@@ -49,7 +50,8 @@ def run(script, *arguments, check=True, user=None):
 @contextmanager
 def child(script, *arguments):
     """A running child process that has printed its first line."""
-    head = "import os, signal, sys, time, urllib.parse\nfrom pathlib import Path\nfrom semgraph.store import open_store\n"
+    head = "import os, signal, sys, time, urllib.parse\nfrom pathlib import Path\n"
+    head += "from semgraph.store import open_store\n"
     head += "from semgraph.store.schema import *\n"
     process = subprocess.Popen(
         [sys.executable, "-c", head + script, *map(str, arguments)],
