@@ -80,7 +80,7 @@ class Belief:
         self._finished.add((subject, predicate))
         folded = self._folded(subject, predicate)
         for separators, group in groupby(drafts, key=lambda d: d.separators):
-            self._add_rivals(list(group), folded[separators], mirrored=False)
+            self._add_rivals(list(group), folded[separators])
         if self._mirrored(predicate):
             self._mirror_rivals(subject, predicate, drafts)
         for draft in drafts:
@@ -322,7 +322,7 @@ class Belief:
 
     # -- rivals
 
-    def _add_rivals(self, drafts: list[Draft], folded: _Folded, *, mirrored: bool) -> None:
+    def _add_rivals(self, drafts: list[Draft], folded: _Folded) -> None:
         known = [d for d in drafts if d.segment.basis != "unknown"]
         unsure = folded.policy.cardinality == "unregistered"
         if len(known) > 1:
@@ -331,7 +331,7 @@ class Belief:
             # else every new value would rewrite all the others.
             policy = replace(folded.policy, cardinality="many") if unsure else folded.policy
             for clash in clashes([d.segment for d in known], policy, folded.additive):
-                note_clash(clash, by_segment, mirrored=mirrored)
+                note_clash(clash, by_segment)
         near = near_values(known, folded.policy)
         for draft in drafts:
             g = draft.segment

@@ -142,8 +142,8 @@ def link(drafts: list[Draft]) -> None:
         draft.supersedes = sorted({d.id for d in before if d.segment.end_reason in ("superseded", "refined", "ended")})
 
 
-def note_clash(clash: Clash, by_segment: Mapping[int, Draft], *, mirrored: bool) -> None:
+def note_clash(clash: Clash, by_segment: Mapping[int, Draft]) -> None:
     """Each of the two facts is the other's rival."""
     a, b = by_segment[id(clash.a)], by_segment[id(clash.b)]
-    a.rivals.append(Rival(b.id, clash.start, clash.end, mirrored))
-    b.rivals.append(Rival(a.id, clash.start, clash.end, mirrored))
+    a.rivals.append(Rival(b.id, clash.start, clash.end, mirrored=False))
+    b.rivals.append(Rival(a.id, clash.start, clash.end, mirrored=False))

@@ -54,7 +54,6 @@ class _Holder:
 _END, _START_END, _START, _START_CHANGE, _AFFIRM = range(5)
 _CLOSING = {6: "refined", 8.5: "ended", 9: "superseded", 12: "superseded"}
 ABSORBED, DROPPED = 7, 10
-CONFLICT_ROWS = (11, 14)
 
 
 def fold(

@@ -113,7 +113,7 @@ class GraphView(WalkingView):
         """The entity that a name means today; NotFoundError or AmbiguousNameError carry `.candidates`."""
         with self.reading() as reader:
             number = reader.directory.known(name, reader.snapshot, self._slice.valid_at)
-            return reader.directory.entity(number, self._label_at())
+            return reader.directory.entity(number, self._slice.valid_at)
 
     def candidates(self, name: Name) -> list[Entity]:
         """Every entity that the name has meant, best first; empty where there is none."""
@@ -121,7 +121,7 @@ class GraphView(WalkingView):
             directory, snapshot = reader.directory, reader.snapshot
             found = directory.find(name, snapshot, self._slice.valid_at)
             found += [number for number in directory.ever(name, snapshot) if number not in found]
-            return [directory.entity(number, self._label_at()) for number in found]
+            return [directory.entity(number, self._slice.valid_at) for number in found]
 
     def entities(self, prefix: str | None = None) -> Iterator[Entity]:
         """Entities by label; with a prefix those that have a name beginning with it."""
@@ -137,7 +137,7 @@ class GraphView(WalkingView):
                 )
                 numbers = {snapshot.entity(row.entity) for row in aliases}
             directory.prefetch_labels(numbers)
-            found = [directory.entity(number, self._label_at()) for number in numbers]
+            found = [directory.entity(number, self._slice.valid_at) for number in numbers]
         yield from sorted(found, key=lambda e: (entity_key(e.label), e.id))
 
     def __contains__(self, name: object) -> bool:
@@ -155,9 +155,6 @@ class GraphView(WalkingView):
 
     def __bool__(self) -> bool:
         return True
-
-    def _label_at(self) -> int | None:
-        return self._slice.valid_at
 
     # -- facts
 
