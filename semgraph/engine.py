@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from semgraph import audit, forgetting, remembering, resolution, settling
-from semgraph.bulk import add_all
-from semgraph.errors import AmbiguousNameError, ConfigError, InputError, RejectedError
+from semgraph import audit
+from semgraph.errors import ConfigError, InputError
 from semgraph.explaining import explain, history
-from semgraph.guarding import add_one, guarded, remember
 from semgraph.handles import Names, Predicates
 from semgraph.session import Config, Session, check_embedder
 from semgraph.store import open_store
+from semgraph.telling import TellingView
 from semgraph.view import CHUNK, GraphView, Slice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from datetime import datetime
     from types import TracebackType
 
     from semgraph.model import (
-        Batch,
         Claim,
-        ConflictSet,
         Entity,
         Explanation,
         Fact,
         FactVersion,
-        ForgetReport,
         Problem,
         Receipt,
         Rejection,
     )
     from semgraph.session import When
-    from semgraph.statement import Said
-    from semgraph.writing import Writer
 
     Name = str | Entity
     Target = Claim | Fact | Receipt | str
@@ -45,7 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["KnowledgeGraph"]
 
 
-class KnowledgeGraph(GraphView):
+class KnowledgeGraph(TellingView):
     """A temporal knowledge graph: what sources claimed, and the facts that follow, now and at any other time.
 
     >>> kg = KnowledgeGraph()
@@ -105,297 +99,6 @@ class KnowledgeGraph(GraphView):
     def predicates(self) -> Predicates:
         """The registry of predicates."""
         return Predicates(self._session)
-
-    # -- writing
-
-    def add(
-        self,
-        subject: Name,
-        predicate: str,
-        object: object = None,
-        *,
-        valid_from: When | None = None,
-        valid_to: When | None = None,
-        valid_through: When | None = None,
-        kind: str = "state",
-        negative: bool = False,
-        source: str | None = None,
-        source_ref: str | None = None,
-        said_at: When | None = None,
-        confidence: float | None = None,
-        qualifiers: Mapping[str, Any] | None = None,
-        because: object = (),
-        text: str | None = None,
-    ) -> Receipt:
-        """A receipt of what a claim did to the graph.
-
-        Raises:
-            RejectedError: the claim was refused; `.code` says why, and `kg.rejected()` keeps it.
-
-        >>> KnowledgeGraph().add("Maya", "speaks", "Finnish").outcome.value
-        'new'
-        """
-        if kind not in ("state", "change", "also"):
-            raise InputError(f"kind is state, change or also, not {kind!r}")
-        return add_one(
-            self._session,
-            subject=subject,
-            predicate=predicate,
-            object=object,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            valid_through=valid_through,
-            kind=kind,
-            negative=negative,
-            source=source,
-            source_ref=source_ref,
-            said_at=said_at,
-            confidence=confidence,
-            qualifiers=qualifiers,
-            text=text,
-            because=because,
-        )
-
-    def set(self, subject: Name, predicate: str, value: object, **same: Any) -> Receipt:
-        """Like `add`, for a value that replaces the one before: an explicit change.
-
-        Raises:
-            InputError: the predicate takes many values; add another, or end the others.
-        """
-        many = False
-        with self._session.read(), suppress(RejectedError):  # add refuses a bad name, and keeps it
-            entry = self._session.ledger.registry().resolve(predicate).predicate
-            given = same.get("qualifiers") or {}
-            many = entry.cardinality == "many" and not (entry.one_by and all(name in given for name in entry.one_by))
-        if many:
-            raise InputError(
-                f"{predicate!r} takes many values, so set can't tell which one to replace: add() the new one, or end() "
-                "the others"
-            )
-        if "kind" in same:
-            raise InputError("set is add(kind='change'); leave kind out")
-        return self.add(subject, predicate, value, kind="change", **same)
-
-    def end(
-        self,
-        subject: Name,
-        predicate: str,
-        object: object = None,
-        *,
-        at: When | None = None,
-        qualifiers: Mapping[str, Any] | None = None,
-        source: str | None = None,
-        source_ref: str | None = None,
-        said_at: When | None = None,
-    ) -> Receipt:
-        """It was true and stopped at `at` (default: when it was said); without an object, whatever the value was."""
-        bound: When | None = at
-        with suppress(RejectedError):  # what can't be read is refused below, and kept
-            bound = self._session.when(at)
-        unknown = getattr(bound, "precision", None) == "unknown"
-        return add_one(
-            self._session,
-            subject=subject,
-            predicate=predicate,
-            object=object,
-            valid_from=None if unknown else bound,
-            kind="end",
-            qualifiers=qualifiers,
-            source=source,
-            source_ref=source_ref,
-            said_at=said_at,
-        )
-
-    def deny(
-        self,
-        subject: Name,
-        predicate: str,
-        object: object,
-        *,
-        valid_from: When | None = None,
-        valid_to: When | None = None,
-        qualifiers: Mapping[str, Any] | None = None,
-        source: str | None = None,
-        source_ref: str | None = None,
-        said_at: When | None = None,
-    ) -> Receipt:
-        """It never was true: masks the value whoever said it with no higher trust; with bounds it cuts a hole."""
-        return add_one(
-            self._session,
-            subject=subject,
-            predicate=predicate,
-            object=object,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            kind="deny",
-            qualifiers=qualifiers,
-            source=source,
-            source_ref=source_ref,
-            said_at=said_at,
-        )
-
-    def correct(
-        self,
-        subject: Name,
-        predicate: str,
-        old: object,
-        new: object,
-        *,
-        valid_at: When | None = None,
-        qualifiers: Mapping[str, Any] | None = None,
-        source: str | None = None,
-        source_ref: str | None = None,
-        said_at: When | None = None,
-    ) -> Receipt:
-        """The old value was never true in the segment that holds at `valid_at` (default now); the new one was."""
-
-        def work(writer: Writer, said: Said) -> Receipt:
-            view = GraphView(self._session, Slice(valid_at=self._session.instant(valid_at)))
-            try:
-                with view.reading() as reader:
-                    rows = view.held_rows(reader, subject, predicate, old, qualifiers)
-            except AmbiguousNameError as error:
-                raise RejectedError("ambiguous_entity", str(error)) from None
-            return settling.correct(writer, rows, said, f"{subject} {predicate} {resolution.shown(old)}")
-
-        return guarded(
-            self._session,
-            work,
-            subject=subject,
-            predicate=predicate,
-            object=new,
-            kind="correct",
-            qualifiers=qualifiers,
-            source=source,
-            source_ref=source_ref,
-            said_at=said_at,
-        )
-
-    def retract(self, target: Target, *, reason: str | None = None) -> Receipt:
-        """The statement is withdrawn: the graph is as if it had not been made, and what it closed reopens."""
-        return settling.mark(self._session, target, reason, withdraw=True)
-
-    def unretract(self, target: Target) -> Receipt:
-        """The withdrawal is taken back."""
-        return settling.mark(self._session, target, None, withdraw=False)
-
-    def settle(
-        self,
-        subject: Name | None,
-        predicate: str | None,
-        choice: str,
-        object: object = None,
-        *,
-        conflict: ConflictSet | str | None = None,
-        valid_at: When | None = None,
-        qualifiers: Mapping[str, Any] | None = None,
-        reason: str | None = None,
-    ) -> Receipt:
-        """End a conflict: "choose" the object named, "keep_both", or "both_wrong"; what it was stays on record.
-
-        The conflict is the one given, else the one that holds at `valid_at` (default now). For a unique object the
-        subject names the shared object, and `object` the winning subject.
-        """
-        if choice not in ("choose", "keep_both", "both_wrong"):
-            raise InputError(f"choice is choose, keep_both or both_wrong, not {choice!r}")
-        if choice == "choose" and object is None:
-            raise InputError("choose needs the value to keep: settle(subject, predicate, 'choose', value)")
-        named = (subject, predicate)
-        return settling.settle(
-            self._session,
-            named,
-            choice,
-            object,
-            conflict,
-            None if valid_at is None else self._session.instant(valid_at),
-            qualifiers,
-            reason,
-        )
-
-    def add_all(
-        self,
-        claims: Iterable[Mapping[str, Any] | Claim],
-        *,
-        batch_size: int | None = None,
-        on_reject: str = "skip",
-        replaces: str | None = None,
-        receipts: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> Batch:
-        """What a batch of claims did; each is a mapping with the parameters of `add`, or a Claim.
-
-        All of it is one transaction and one set, unless `batch_size` splits it. Refused claims fail alone
-        (`on_reject="raise"`: nothing is written). `replaces` names a source_ref: what it said before and does not say
-        now is retracted in the same transaction.
-        """
-        return add_all(
-            self._session,
-            claims,
-            batch_size=batch_size,
-            on_reject=on_reject,
-            replaces=replaces,
-            receipts=receipts,
-            progress=progress,
-        )
-
-    def remember(
-        self,
-        text: str,
-        *,
-        subject: Name | None = None,
-        predicate: str | None = None,
-        object: object = None,
-        valid_from: When | None = None,
-        valid_to: When | None = None,
-        source: str | None = None,
-        source_ref: str | None = None,
-        said_at: When | None = None,
-        extractor: str | Callable[[str], Iterable[Mapping[str, Any]]] | None = "rules",
-    ) -> list[Receipt]:
-        """A receipt per candidate that a sentence yields, each through the language gate; refused ones are receipts."""
-        return remember(
-            self._session,
-            text,
-            extractor,
-            subject=subject,
-            predicate=predicate,
-            object=object,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            source=source,
-            source_ref=source_ref,
-            said_at=said_at,
-        )
-
-    def veto(self, *, phrase: str | None = None, entity: Name | None = None, predicate: str | None = None) -> None:
-        """Never store what holds this phrase, or is about this entity or predicate; not retroactive (forget is)."""
-        remembering.veto(self._session, phrase=phrase, entity=entity, predicate=predicate)
-
-    def forget(
-        self,
-        *,
-        fact: Fact | Claim | Receipt | str | None = None,
-        claim: Claim | Receipt | str | None = None,
-        entity: Name | None = None,
-        source_ref: str | None = None,
-        everything: bool = False,
-        mentions: bool = False,
-        dry_run: bool = False,
-        export_to: str | os.PathLike[str] | None = None,
-    ) -> ForgetReport:
-        """Remove for good, at every valid and known time, with all that was derived; the report says what is gone.
-
-        Exactly one target: a fact, a claim, an entity (its whole merge class), a source_ref, or everything in the
-        scope. `dry_run` lists what would go; `export_to` writes and re-reads an export of the scope first.
-        """
-        targets = {"fact": fact, "claim": claim, "entity": entity, "source_ref": source_ref}
-        return forgetting.forget(
-            self, self._session, targets, everything=everything, mentions=mentions, dry_run=dry_run, export_to=export_to
-        )
-
-    def purge(self) -> None:
-        """Nothing, when the bytes of all that was forgotten are gone; PurgePending while a reader still holds them."""
-        forgetting.purge(self._session)
 
     # -- time
 

@@ -34,9 +34,9 @@ from semgraph.store.schema import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from semgraph.engine import KnowledgeGraph
     from semgraph.ledger import Fluent, Ledger
     from semgraph.session import Session
+    from semgraph.view import GraphView
 
 __all__ = ["forget", "purge"]
 
@@ -55,7 +55,7 @@ class _Plan:
 
 
 def forget(
-    graph: KnowledgeGraph,
+    graph: GraphView,
     session: Session,
     targets: Mapping[str, Any],
     *,
@@ -357,7 +357,7 @@ def _still_said(session: Session, word: str) -> bool:
     return False
 
 
-def _export_first(graph: KnowledgeGraph, path: Path) -> None:
+def _export_first(graph: GraphView, path: Path) -> None:
     """Write, flush and re-read an export; nothing is forgotten unless it is whole."""
     from semgraph.exchange.jsonl import check_jsonl, write_jsonl
 

@@ -1,0 +1,419 @@
+"""The verbs of a graph: telling it something, taking that back, and removing it for good."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from semgraph import forgetting, remembering, resolution, settling
+from semgraph.bulk import add_all
+from semgraph.errors import AmbiguousNameError, InputError, RejectedError
+from semgraph.guarding import add_one, guarded, remember
+from semgraph.view import GraphView, Slice
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping
+
+    from semgraph.model import Batch, Claim, ConflictSet, Entity, Fact, ForgetReport, Receipt
+    from semgraph.session import When
+    from semgraph.statement import Said
+    from semgraph.writing import Writer
+
+    Name = str | Entity
+    Target = Claim | Fact | Receipt | str
+
+__all__ = ["TellingView"]
+
+
+class TellingView(GraphView):
+    """A view that can be told things; `KnowledgeGraph` is the only one."""
+
+    def add(
+        self,
+        subject: Name,
+        predicate: str,
+        object: object = None,
+        *,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        valid_through: When | None = None,
+        kind: str = "state",
+        negative: bool = False,
+        source: str | None = None,
+        source_ref: str | None = None,
+        said_at: When | None = None,
+        confidence: float | None = None,
+        qualifiers: Mapping[str, Any] | None = None,
+        because: object = (),
+        text: str | None = None,
+    ) -> Receipt:
+        """A receipt of what a claim did to the graph.
+
+        Raises:
+            RejectedError: the claim was refused; `.code` says why, and `kg.rejected()` keeps it.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> kg.add("Maya", "speaks", "Finnish", valid_from="2019", source_ref="mail:17").outcome.value
+        'new'
+        """
+        if kind not in ("state", "change", "also"):
+            raise InputError(f"kind is state, change or also, not {kind!r}")
+        return add_one(
+            self._session,
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            valid_through=valid_through,
+            kind=kind,
+            negative=negative,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+            confidence=confidence,
+            qualifiers=qualifiers,
+            text=text,
+            because=because,
+        )
+
+    def set(self, subject: Name, predicate: str, value: object, **same: Any) -> Receipt:
+        """Like `add`, for a value that replaces the one before: an explicit change.
+
+        Raises:
+            InputError: the predicate takes many values; add another, or end the others.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.set("api", "deploys_on", "Heroku", said_at="2024-05-01")
+        >>> [fact.object.label for fact in kg.set("api", "deploys_on", "Fly.io", said_at="2024-05-02").closed]
+        ['Heroku']
+        """
+        many = False
+        with self._session.read(), suppress(RejectedError):  # add refuses a bad name, and keeps it
+            entry = self._session.ledger.registry().resolve(predicate).predicate
+            given = same.get("qualifiers") or {}
+            many = entry.cardinality == "many" and not (entry.one_by and all(name in given for name in entry.one_by))
+        if many:
+            raise InputError(
+                f"{predicate!r} takes many values, so set can't tell which one to replace: add() the new one, or end() "
+                "the others"
+            )
+        if "kind" in same:
+            raise InputError("set is add(kind='change'); leave kind out")
+        return self.add(subject, predicate, value, kind="change", **same)
+
+    def end(
+        self,
+        subject: Name,
+        predicate: str,
+        object: object = None,
+        *,
+        at: When | None = None,
+        qualifiers: Mapping[str, Any] | None = None,
+        source: str | None = None,
+        source_ref: str | None = None,
+        said_at: When | None = None,
+    ) -> Receipt:
+        """It was true and stopped at `at` (default: when it was said); without an object, whatever the value was.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "works_at", "Stripe", valid_from="2021-03")
+        >>> print(kg.end("Maya", "works_at", at="2024-06").outcome)
+        ended
+        >>> kg.value("Maya", "works_at", "nowhere"), kg.at("2022").value("Maya", "works_at")
+        ('nowhere', 'Stripe')
+        """
+        bound: When | None = at
+        with suppress(RejectedError):  # what can't be read is refused below, and kept
+            bound = self._session.when(at)
+        unknown = getattr(bound, "precision", None) == "unknown"
+        return add_one(
+            self._session,
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=None if unknown else bound,
+            kind="end",
+            qualifiers=qualifiers,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+        )
+
+    def deny(
+        self,
+        subject: Name,
+        predicate: str,
+        object: object,
+        *,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        qualifiers: Mapping[str, Any] | None = None,
+        source: str | None = None,
+        source_ref: str | None = None,
+        said_at: When | None = None,
+    ) -> Receipt:
+        """It never was true: masks the value whoever said it with no higher trust; with bounds it cuts a hole.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "allergic_to", "nuts", source="imported:crm")
+        >>> _ = kg.deny("Maya", "allergic_to", "nuts")
+        >>> kg.timeline("Maya", "allergic_to")
+        []
+        """
+        return add_one(
+            self._session,
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            kind="deny",
+            qualifiers=qualifiers,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+        )
+
+    def correct(
+        self,
+        subject: Name,
+        predicate: str,
+        old: object,
+        new: object,
+        *,
+        valid_at: When | None = None,
+        qualifiers: Mapping[str, Any] | None = None,
+        source: str | None = None,
+        source_ref: str | None = None,
+        said_at: When | None = None,
+    ) -> Receipt:
+        """The old value was never true in the segment that holds at `valid_at` (default now); the new one was.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "works_at", "Linear", valid_from="2024-06")
+        >>> print(kg.correct("Maya", "works_at", "Linear", "Lineal").outcome)
+        update
+        >>> kg.at("2025").value("Maya", "works_at")
+        'Lineal'
+        """
+
+        def work(writer: Writer, said: Said) -> Receipt:
+            view = GraphView(self._session, Slice(valid_at=self._session.instant(valid_at)))
+            try:
+                with view.reading() as reader:
+                    rows = view.held_rows(reader, subject, predicate, old, qualifiers)
+            except AmbiguousNameError as error:
+                raise RejectedError("ambiguous_entity", str(error)) from None
+            return settling.correct(writer, rows, said, f"{subject} {predicate} {resolution.shown(old)}")
+
+        return guarded(
+            self._session,
+            work,
+            subject=subject,
+            predicate=predicate,
+            object=new,
+            kind="correct",
+            qualifiers=qualifiers,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+        )
+
+    def retract(self, target: Target, *, reason: str | None = None) -> Receipt:
+        """The statement is withdrawn: the graph is as if it had not been made, and what it closed reopens.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2020")
+        >>> wrong = kg.add("Maya", "lives_in", "Bergen", valid_from="2023")
+        >>> print(kg.retract(wrong, reason="another Maya").outcome)
+        update
+        >>> kg.value("Maya", "lives_in")
+        'Oslo'
+        """
+        return settling.mark(self._session, target, reason, withdraw=True)
+
+    def unretract(self, target: Target) -> Receipt:
+        """The withdrawal is taken back.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> home = kg.add("Maya", "lives_in", "Oslo", valid_from="2020")
+        >>> _ = kg.retract(home)
+        >>> print(kg.unretract(home).outcome)
+        update
+        >>> kg.value("Maya", "lives_in")
+        'Oslo'
+        """
+        return settling.mark(self._session, target, None, withdraw=False)
+
+    def settle(
+        self,
+        subject: Name | None,
+        predicate: str | None,
+        choice: str,
+        object: object = None,
+        *,
+        conflict: ConflictSet | str | None = None,
+        valid_at: When | None = None,
+        qualifiers: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+    ) -> Receipt:
+        """End a conflict: "choose" the object named, "keep_both", or "both_wrong"; what it was stays on record.
+
+        The conflict is the one given, else the one that holds at `valid_at` (default now). For a unique object the
+        subject names the shared object, and `object` the winning subject.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2025", source="user")
+        >>> print(kg.add("Maya", "lives_in", "Bergen", valid_from="2025", source="tool:calendar").outcome)
+        conflict
+        >>> print(kg.settle("Maya", "lives_in", "choose", "Oslo").outcome)
+        update
+        >>> kg.value("Maya", "lives_in"), kg.conflicts()
+        ('Oslo', [])
+        """
+        if choice not in ("choose", "keep_both", "both_wrong"):
+            raise InputError(f"choice is choose, keep_both or both_wrong, not {choice!r}")
+        if choice == "choose" and object is None:
+            raise InputError("choose needs the value to keep: settle(subject, predicate, 'choose', value)")
+        named = (subject, predicate)
+        return settling.settle(
+            self._session,
+            named,
+            choice,
+            object,
+            conflict,
+            None if valid_at is None else self._session.instant(valid_at),
+            qualifiers,
+            reason,
+        )
+
+    def add_all(
+        self,
+        claims: Iterable[Mapping[str, Any] | Claim],
+        *,
+        batch_size: int | None = None,
+        on_reject: str = "skip",
+        replaces: str | None = None,
+        receipts: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> Batch:
+        """What a batch of claims did; each is a mapping with the parameters of `add`, or a Claim.
+
+        All of it is one transaction and one set, unless `batch_size` splits it. Refused claims fail alone
+        (`on_reject="raise"`: nothing is written). `replaces` names a source_ref: what it said before and does not say
+        now is retracted in the same transaction.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> rows = [("Maya", "speaks", "Finnish"), ("Maya", "speaks", "Greek"), ("Maya", "speaks", "")]
+        >>> batch = kg.add_all(dict(zip(("subject", "predicate", "object"), row)) for row in rows)
+        >>> batch.counts, [refused.code for refused in batch.rejected]
+        ({'new': 2, 'rejected': 1}, ['empty_entity'])
+        """
+        return add_all(
+            self._session,
+            claims,
+            batch_size=batch_size,
+            on_reject=on_reject,
+            replaces=replaces,
+            receipts=receipts,
+            progress=progress,
+        )
+
+    def remember(
+        self,
+        text: str,
+        *,
+        subject: Name | None = None,
+        predicate: str | None = None,
+        object: object = None,
+        valid_from: When | None = None,
+        valid_to: When | None = None,
+        source: str | None = None,
+        source_ref: str | None = None,
+        said_at: When | None = None,
+        extractor: str | Callable[[str], Iterable[Mapping[str, Any]]] | None = "rules",
+    ) -> list[Receipt]:
+        """A receipt per candidate that a sentence yields, each through the language gate; refused ones are receipts.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> [receipt.outcome.value for receipt in kg.remember("I live in Berlin.")]
+        ['new']
+        >>> [receipt.code for receipt in kg.remember("Maybe I live in Oslo.", subject="me", object="Oslo")]
+        ['hedged']
+        """
+        return remember(
+            self._session,
+            text,
+            extractor,
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            source=source,
+            source_ref=source_ref,
+            said_at=said_at,
+        )
+
+    def veto(self, *, phrase: str | None = None, entity: Name | None = None, predicate: str | None = None) -> None:
+        """Never store what holds this phrase, or is about this entity or predicate; not retroactive (forget is).
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> kg.veto(predicate="salary")
+        >>> kg.add("Maya", "salary", 90_000)
+        Traceback (most recent call last):
+            ...
+        semgraph.errors.RejectedError: ...
+        """
+        remembering.veto(self._session, phrase=phrase, entity=entity, predicate=predicate)
+
+    def forget(
+        self,
+        *,
+        fact: Fact | Claim | Receipt | str | None = None,
+        claim: Claim | Receipt | str | None = None,
+        entity: Name | None = None,
+        source_ref: str | None = None,
+        everything: bool = False,
+        mentions: bool = False,
+        dry_run: bool = False,
+        export_to: str | os.PathLike[str] | None = None,
+    ) -> ForgetReport:
+        """Remove for good, at every valid and known time, with all that was derived; the report says what is gone.
+
+        Exactly one target: a fact, a claim, an entity (its whole merge class), a source_ref, or everything in the
+        scope. `dry_run` lists what would go; `export_to` writes and re-reads an export of the scope first.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2020")
+        >>> report = kg.forget(entity="Maya")
+        >>> report.facts, report.purged, "Maya" in kg
+        (1, True, False)
+        """
+        targets = {"fact": fact, "claim": claim, "entity": entity, "source_ref": source_ref}
+        return forgetting.forget(
+            self, self._session, targets, everything=everything, mentions=mentions, dry_run=dry_run, export_to=export_to
+        )
+
+    def purge(self) -> None:
+        """Nothing, when the bytes of all that was forgotten are gone; PurgePending while a reader still holds them.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> kg.purge()
+        """
+        forgetting.purge(self._session)
