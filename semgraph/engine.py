@@ -73,7 +73,13 @@ class KnowledgeGraph(TellingView):
             raise
 
     def scoped(self, name: str) -> KnowledgeGraph:
-        """Another scope on the same store, clock and connection; nothing crosses between the two."""
+        """Another scope on the same store, clock and connection; nothing crosses between the two.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo")
+        >>> "Maya" in kg.scoped("work")
+        False
+        """
         mine = self._session
         graph = KnowledgeGraph.__new__(KnowledgeGraph)
         session = Session(mine.store, name, mine.config, mine.clock, beside=mine)
@@ -103,7 +109,16 @@ class KnowledgeGraph(TellingView):
     # -- time
 
     def at(self, valid_at: When | None = None, *, known_at: When | None = None) -> GraphView:
-        """The graph at an instant (None: pinned to now), as known at a moment (None: pinned to the latest)."""
+        """The graph at an instant (None: pinned to now), as known at a moment (None: pinned to the latest).
+
+        >>> kg = KnowledgeGraph()
+        >>> first = kg.add("Maya", "lives_in", "Oslo", valid_from="2019")
+        >>> _ = kg.add("Maya", "lives_in", "Bergen", valid_from="2023")
+        >>> kg.at("2020").value("Maya", "lives_in"), kg.at("2024").value("Maya", "lives_in")
+        ('Oslo', 'Bergen')
+        >>> kg.at("2024", known_at=first.recorded_at).value("Maya", "lives_in")
+        'Oslo'
+        """
         valid = None if valid_at is None else self._session.instant(valid_at)
         with self._session.read():
             now, latest = self._session.now(), self._session.last_recorded
@@ -111,25 +126,53 @@ class KnowledgeGraph(TellingView):
         return GraphView(self._session, Slice(valid_at=valid, known_at=known, pinned=now))
 
     def during(self, start: When | None = None, end: When | None = None, *, known_at: When | None = None) -> GraphView:
-        """The facts that overlap a window; one coarse date is its whole unit, no date at all is all time."""
+        """The facts that overlap a window; one coarse date is its whole unit, no date at all is all time.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "works_at", "Stripe", valid_from="2021-03", valid_to="2024-06")
+        >>> [fact.object.label for fact in kg.during("2024").facts("Maya")]
+        ['Stripe']
+        >>> [fact.object.label for fact in kg.during("2025", "2026").facts("Maya")]
+        []
+        """
         return GraphView(
             self._session, Slice(window=self._session.window(start, end), known_at=self._session.known(known_at))
         )
 
     def throughout(self, start: When, end: When, *, known_at: When | None = None) -> GraphView:
-        """The facts that cover a whole window."""
+        """The facts that cover a whole window.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "works_at", "Stripe", valid_from="2021-03", valid_to="2024-06")
+        >>> [len(list(kg.throughout(start, "2024").facts("Maya"))) for start in ("2021", "2022")]
+        [0, 1]
+        """
         return GraphView(
             self._session,
             Slice(window=self._session.window(start, end), cover=True, known_at=self._session.known(known_at)),
         )
 
     def history(self, subject: Name, predicate: str) -> list[FactVersion]:
-        """What was believed about a subject and predicate, belief by belief, over transaction time."""
+        """What was believed about a subject and predicate, belief by belief, over transaction time.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2019")
+        >>> _ = kg.correct("Maya", "lives_in", "Oslo", "Moss")
+        >>> [(version.fact.object.label, version.known_to is None) for version in kg.history("Maya", "lives_in")]
+        [('Oslo', False), ('Moss', True)]
+        """
         with self.reading() as reader:
             return history(reader, subject, predicate)
 
     def explain(self, fact: Fact | Receipt | Claim | str) -> Explanation:
-        """Why a fact is believed: who said it, what opened and closed it, what disputes it."""
+        """Why a fact is believed: who said it, what opened and closed it, what disputes it.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2019", source_ref="mail:3")
+        >>> [fact] = kg.values("Maya", "lives_in")
+        >>> [(claim.source, claim.source_ref) for claim in kg.explain(fact).claims]
+        [('user', 'mail:3')]
+        """
         with self.reading() as reader:
             return explain(reader, fact)
 
@@ -142,7 +185,13 @@ class KnowledgeGraph(TellingView):
         source_ref: str | None = None,
         retracted: bool = False,
     ) -> Iterator[Claim]:
-        """The claims as stored, in the order in which they were recorded."""
+        """The claims as stored, in the order in which they were recorded.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "speaks", "Greek", source="tool:crm")
+        >>> [(claim.object.label, claim.source) for claim in kg.claims("Maya")]
+        [('Greek', 'tool:crm')]
+        """
         with self.reading() as reader:
             rows = audit.claims(reader, subject, predicate, source, source_ref, retracted=retracted)
         for start in range(0, len(rows), CHUNK):
@@ -154,7 +203,15 @@ class KnowledgeGraph(TellingView):
 
     @contextmanager
     def atomic(self) -> Iterator[KnowledgeGraph]:
-        """Several writes that are all kept or none, and that no other handle sees half done."""
+        """Several writes that are all kept or none, and that no other handle sees half done.
+
+        >>> kg = KnowledgeGraph()
+        >>> with kg.atomic():
+        ...     _ = kg.add("Maya", "lives_in", "Oslo")
+        ...     _ = kg.add("Maya", "works_at", "Linear")
+        >>> sorted(kg.about("Maya"))
+        ['lives_in', 'works_at']
+        """
         try:
             with self._session.store.write():
                 yield self
@@ -163,22 +220,45 @@ class KnowledgeGraph(TellingView):
             raise
 
     def verify(self) -> list[Problem]:
-        """What is wrong: rows that differ from a fresh fold of all claims, damaged rows; empty if nothing."""
+        """What is wrong: rows that differ from a fresh fold of all claims, damaged rows; empty if nothing.
+
+        >>> kg = KnowledgeGraph()
+        >>> kg.verify()
+        []
+        """
         with self.reading() as reader:
             return audit.verify(reader)
 
     def stats(self) -> dict[str, Any]:
-        """Sizes, facts by status, claims by source, rejections by code, open conflicts."""
+        """Sizes, facts by status, claims by source, rejections by code, open conflicts.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo")
+        >>> kg.stats()["facts"]
+        1
+        """
         with self.reading() as reader:
             return audit.stats(reader)
 
     def rejected(self) -> list[Rejection]:
-        """The refused claims that are kept, oldest first, with code and reason."""
+        """The refused claims that are kept, oldest first, with code and reason.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.remember("It might rain.")
+        >>> [refused.code for refused in kg.rejected()]
+        ['no_subject']
+        """
         with self.reading() as reader:
             return audit.rejections(reader)
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """A copy of the whole store at a new path, made while others read and write."""
+        """A copy of the whole store at a new path, made while others read and write.
+
+        >>> kg = KnowledgeGraph()
+        >>> kg.backup("copy.db")
+        >>> KnowledgeGraph("copy.db", read_only=True).verify()
+        []
+        """
         try:
             os.fspath(path).encode()
         except (TypeError, AttributeError, UnicodeEncodeError):
@@ -186,7 +266,11 @@ class KnowledgeGraph(TellingView):
         self._session.store.backup(Path(path))
 
     def close(self) -> None:
-        """Release the store; later calls raise StoreClosed."""
+        """Release the store; later calls raise StoreClosed.
+
+        >>> kg = KnowledgeGraph()
+        >>> kg.close()
+        """
         self._session.store.close()
 
     def __enter__(self) -> Self:

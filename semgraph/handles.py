@@ -35,7 +35,13 @@ class Names:
     def declare(
         self, name: str, *, label: str | None = None, valid_from: When | None = None, valid_to: When | None = None
     ) -> Entity:
-        """The entity whose primary name is the label (or the name), made if absent, marked as one of its own."""
+        """The entity whose primary name is the label (or the name), made if absent, marked as one of its own.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> kg.names.declare("postgres 16", label="Postgres 16").label  # no finer "Postgres", but a thing of its own
+        'Postgres 16'
+        """
         bounds = self._bounds(valid_from, valid_to)
         with self._session.write() as recorded_at:
             directory, ledger = self._session.directory, self._session.ledger
@@ -58,6 +64,14 @@ class Names:
 
         Raises:
             AmbiguousNameError: another entity bears the name; merge the two, or say that they are homonyms.
+
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.names.alias("Bob", "Robert Smith")
+        >>> _ = kg.add("Bob", "lives_in", "Leeds")
+        >>> kg.value("Robert Smith", "lives_in")
+        'Leeds'
         """
         bounds = self._bounds(valid_from, valid_to)
         with self._session.write() as recorded_at:
@@ -72,19 +86,43 @@ class Names:
             return directory.entity(number)
 
     def unalias(self, name: str, entity: Name) -> None:
-        """The name no longer means the entity."""
+        """The name no longer means the entity.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.names.alias("Bob", "Robert Smith")
+        >>> kg.names.unalias("Bob", "Robert Smith")
+        >>> kg.names.aliases("Robert Smith")
+        ['Robert Smith']
+        """
         with self._session.write() as recorded_at:
             directory = self._session.directory
             directory.unalias(name, directory.known(entity, self._session.ledger.at()), recorded_at)
 
     def aliases(self, entity: Name) -> list[str]:
-        """Every name of an entity, primary ones first."""
+        """Every name of an entity, primary ones first.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.names.alias("Bob", "Robert Smith")
+        >>> kg.names.aliases("bob")
+        ['Robert Smith', 'Bob']
+        """
         with self._session.read():
             directory = self._session.directory
             return directory.aliases(directory.known(entity, self._session.ledger.at()))
 
     def merge(self, duplicate: Name, into: Name, *, reason: str | None = None) -> Entity:
-        """The entity that both are from now on; `unmerge` takes it back without loss."""
+        """The entity that both are from now on; `unmerge` takes it back without loss.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Bob", "lives_in", "Leeds")
+        >>> _ = kg.add("Robert Smith", "works_at", "Acme")
+        >>> _ = kg.names.merge("Bob", "Robert Smith", reason="same phone number")
+        >>> sorted(kg.about("Robert Smith"))
+        ['lives_in', 'works_at']
+        """
         check_note(reason, "reason")
         with self._session.write() as recorded_at:
             directory, ledger = self._session.directory, self._session.ledger
@@ -94,7 +132,16 @@ class Names:
             return directory.entity(dst)
 
     def unmerge(self, duplicate: Name) -> Entity:
-        """The entity that had been merged, itself again; any name that was written for it finds it."""
+        """The entity that had been merged, itself again; any name that was written for it finds it.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Bob", "lives_in", "Leeds")
+        >>> _ = kg.add("Robert Smith", "works_at", "Acme")
+        >>> _ = kg.names.merge("Bob", "Robert Smith")
+        >>> kg.names.unmerge("Bob").label, sorted(kg.about("Robert Smith"))
+        ('Bob', ['works_at'])
+        """
         with self._session.write() as recorded_at:
             directory, ledger = self._session.directory, self._session.ledger
             src, dst = directory.unmerge(duplicate, recorded_at)
@@ -103,12 +150,27 @@ class Names:
             return directory.entity(src)
 
     def keep_apart(self, a: Name, b: Name) -> None:
-        """Say that two entities are different: they are never suggested as one, and merging them is refused."""
+        """Say that two entities are different: they are never suggested as one, and merging them is refused.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Jon Smith", "lives_in", "Leeds"), kg.add("John Smith", "lives_in", "York")
+        >>> kg.names.keep_apart("Jon Smith", "John Smith")
+        >>> list(kg.names.suggest())
+        []
+        """
         with self._session.write() as recorded_at:
             self._session.directory.keep_apart(a, b, recorded_at)
 
     def suggest(self, *, min_score: float = 90) -> Iterator[MergeSuggestion]:
-        """Entities whose names look alike, best first; suggestions only, nothing is merged."""
+        """Entities whose names look alike, best first; suggestions only, nothing is merged.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Jon Smith", "lives_in", "Leeds"), kg.add("John Smith", "works_at", "Acme")
+        >>> [(found.a.label, found.b.label) for found in kg.names.suggest()]
+        [('Jon Smith', 'John Smith')]
+        """
         with self._session.read():
             ledger, directory = self._session.ledger, self._session.directory
             snapshot = ledger.at()
@@ -199,6 +261,16 @@ class Predicates:
         """The registry entry, in force from now on; facts of the predicate are computed anew.
 
         What was believed before stays as it was believed: an older known_at sees the older definition.
+
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> kg.predicates.define("runs_on", cardinality="one", aliases=["hosted_at"]).cardinality
+        'one'
+        >>> _ = kg.add("api", "runs_on", "Heroku", valid_from="2021")
+        >>> _ = kg.add("api", "hosted_at", "Fly.io", valid_from="2024")
+        >>> kg.value("api", "runs_on")
+        'Fly.io'
         """
         options: dict[str, Any] = {
             "cardinality": cardinality,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import os
 import pkgutil
 import re
@@ -21,6 +22,7 @@ from pathlib import Path
 import pytest
 
 import semgraph
+from semgraph.handles import Names, Predicates
 from semgraph.temporal import parse_bound
 
 ROOT = Path(__file__).parents[1]
@@ -178,6 +180,18 @@ def test_docstring_examples_print_what_they_show(name: str, tmp_path: Path, monk
     for test in doctest.DocTestFinder().find(importlib.import_module(name), name):
         runner.run(test, out=report.append)
     assert not report, "".join(report)
+
+
+def unexampled(kind: type) -> list[str]:
+    """The public methods of a class, inherited ones of the package too, whose docstrings show no example."""
+    methods = {name: method for base in reversed(kind.__mro__) for name, method in vars(base).items()}
+    shown = {name: method for name, method in methods.items() if inspect.isroutine(method) and name[0] != "_"}
+    return sorted(name for name, method in shown.items() if ">>>" not in (method.__doc__ or ""))
+
+
+@pytest.mark.parametrize("kind", [Names, Predicates])
+def test_every_method_shows_an_example(kind: type):
+    assert unexampled(kind) == []
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=relative)
