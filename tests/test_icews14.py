@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import date, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from real_data import table_rows
 
+from benchmarks.tflex import Queries, read_queries
 from semgraph.engine import KnowledgeGraph
 
 if TYPE_CHECKING:
@@ -88,3 +90,45 @@ def test_the_same_events_again_change_nothing(loaded: Loaded) -> None:
         assert graph.add_all(again).counts == {"idempotent": 2_000}
         assert graph.stats()["facts"] == 2_000
         assert graph.verify() == []
+
+
+def test_every_tflex_query_is_answered_exactly(loaded: Loaded, shared_data: Path) -> None:
+    """Two and three hops, before, after, between, and, or, not on entities and on days: 34 kinds, 60 queries each."""
+    queries, exact = Queries(loaded.graph), defaultdict(int)
+    for query in read_queries(shared_data / "icews14"):
+        assert queries.answer(query) == sorted(query["answers"]), query["id"]
+        exact[query["type"]] += 1
+    assert set(exact.values()) == {60}
+    assert len(exact) == 34
+
+
+SAME_DAY = {  # kinds whose events all happen on one day that is not given: one pattern match over all time
+    "Pe_Pt": [("e1", "r1", "?x"), ("e2", "r2", "e3")],
+    "Pe_t2i": [("e1", "r1", "?x"), ("e2", "r2", "e3"), ("e4", "r3", "e5")],
+    "t2i": [("e1", "r1", "e2"), ("e3", "r2", "e4")],
+    "t3i": [("e1", "r1", "e2"), ("e3", "r2", "e4"), ("e5", "r3", "e6")],
+}
+
+
+def test_events_of_one_day_are_joined_by_a_single_match(loaded: Loaded, shared_data: Path) -> None:
+    asked = [query for query in read_queries(shared_data / "icews14") if query["type"] in SAME_DAY]
+    assert len(asked) == 240
+    for query in asked:
+        patterns = [_pattern(each, query["args"]) for each in SAME_DAY[query["type"]]]
+        rows = loaded.graph.during().match(*patterns)
+        if query["answer_kind"] == "entity":
+            found = {row["x"].label for row in rows}
+        else:
+            found = {day for row in rows for day in _days(row)}
+        assert found == set(query["answers"]), query["id"]
+
+
+def _pattern(names: tuple[str, str, str], given: dict[str, Any]) -> tuple[str, str, str]:
+    near, relation, far = (given.get(name, name) for name in names)
+    ends = (far, near) if relation["inverse"] else (near, far)
+    return ends[0], relation["relation"], ends[1]
+
+
+def _days(row: Any) -> list[str]:
+    start, end = (date.fromisoformat(str(bound)[:10]) for bound in row.interval)
+    return [(start + timedelta(n)).isoformat() for n in range((end - start).days)]
