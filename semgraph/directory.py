@@ -48,6 +48,7 @@ class Directory:
         self.scope_name = scope_name
         self.self_names = self_names
         self.counter = 0
+        self.renamed = False  # whether a write changed what some name means, or what some entity is called
         self._rows: dict[str, list[AliasRow]] = {}
         self._labels: dict[int, list[AliasRow]] = {}
         self._keys: dict[str, str] = {}
@@ -256,6 +257,7 @@ class Directory:
     ) -> None:
         start, end, text = bounds or (NEG_INF, POS_INF, "")
         row = AliasRow(self.ledger.scope, key, number, name, kind, start, end, text, source, recorded_at, POS_INF)
+        self.renamed = self.renamed or bool(self.rows(key))
         self._pending.append(row)
         self.rows(key).append(row)
         if kind != "alias" and number in self._labels:
@@ -281,6 +283,7 @@ class Directory:
         same = [row for row in self.rows(key) if row.entity == number and row.kind in (kind, "primary")]
         if any((row.valid_from, row.valid_to) == bounds[:2] for row in same):
             return
+        self.renamed = True
         self._add(key, number, name.strip(), kind, bounds, source, recorded_at)
 
     def unalias(self, name: str, number: int, recorded_at: int) -> None:
@@ -301,6 +304,7 @@ class Directory:
         )
         self._rows.pop(key, None)
         self._labels.pop(number, None)
+        self.renamed = True
 
     def aliases(self, number: int) -> list[str]:
         """Every name of an entity and of those merged into it, primary ones first."""

@@ -192,6 +192,7 @@ def _listed(session: Session, plan: _Plan) -> ForgetReport:
 def _erase(session: Session, plan: _Plan, recorded_at: int) -> ForgetReport:
     ledger, store, scope = session.ledger, session.ledger.store, session.ledger.scope
     before = store.count(FactRow, scope)
+    ledger.rebuilt = True
     if plan.everything:
         counts = _erase_scope(session)
     else:

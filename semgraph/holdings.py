@@ -78,6 +78,8 @@ class Holdings:
         self._keys: dict[int, str] = {}
         self._facts: dict[Fluent, dict[str, FactRow]] = {}
         self._folded: set[Fluent] = set()  # those whose facts were written in this transaction
+        self.changed: set[Fluent] = set()  # those of which facts were changed in this write
+        self.rebuilt = False  # whether this write changed facts of which no list is kept
         self._made: set[int] = set()  # entities of this transaction: all that is told of them went through here
         self._latest: Snapshot | None = None
         self._takers: set[str] | None = None

@@ -219,6 +219,7 @@ class Ledger(Holdings):
         )
 
     def _write(self, changes: Sequence[Change], recorded_at: int) -> None:
+        self.changed.update((r.subject, r.predicate) for c in changes for r in (c.before, c.after) if r is not None)
         fresh = sorted((change.after for change in changes if change.after is not None), key=_place)
         places = set(map(_place, fresh))
         gone = [change.before for change in changes if change.before is not None]
@@ -303,6 +304,7 @@ class Ledger(Holdings):
         """Replace the stored rows of whole components by what the claims that are left imply."""
         whole = self.component(fluents)
         self._facts.clear()
+        self.rebuilt = True
         for subject, predicate in sorted(whole):
             for table in (FactRow, PastFactRow):
                 self.store.delete(table, self.scope, subject=subject, predicate=predicate)

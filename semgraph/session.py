@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from semgraph.directory import Directory
 from semgraph.errors import ConfigError, InputError, RejectedError
+from semgraph.index import feed
 from semgraph.ledger import Ledger, Pulse
 from semgraph.names import SELF_NAMES, entity_key
 from semgraph.temporal import NEG_INF, POS_INF, instant_of, next_recorded, parse_bound, span
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from datetime import date
 
+    from semgraph.index.columns import Columns
+    from semgraph.index.keeping import Index
     from semgraph.store.protocol import Store
+    from semgraph.store.schema import ScopeRow
     from semgraph.temporal import Bound
     from semgraph.vocabulary import Unregistered
 
@@ -92,6 +97,8 @@ class Session:
         self.ledger: Ledger = Ledger(store, _NO_SCOPE, self.pulse, unregistered=config.unregistered)
         self.directory: Directory = Directory(self.ledger, self.scope, config.self_names)
         self.last_recorded = NEG_INF
+        self._row: ScopeRow | None = None
+        self.indexes: dict[str, Index] = {} if beside is None else beside.indexes  # by scope
 
     def wall(self) -> int:
         """The wall clock as an instant."""
@@ -120,10 +127,16 @@ class Session:
             row = self.store.scope(self.scope) or self.store.create_scope(self.scope)
             self._sync()
             recorded_at = next_recorded(self.wall(), row.last_recorded)
+            self.ledger.changed.clear()
+            self.ledger.rebuilt = False
+            self.directory.renamed = False
             try:
                 yield recorded_at
                 self.directory.flush()
-                self.store.update_scope(row._replace(last_recorded=recorded_at, entities=self.directory.counter))
+                told = self._told(row, recorded_at)
+                self.store.update_scope(
+                    row._replace(last_recorded=recorded_at, entities=self.directory.counter, feed=told)
+                )
                 self.last_recorded = recorded_at
             except BaseException:
                 self.ledger.forget_records()
@@ -131,8 +144,35 @@ class Session:
                 self.directory.begin(row.entities)
                 raise
 
+    def _told(self, row: ScopeRow, recorded_at: int) -> str:
+        """The feed of the scope with what this write touched."""
+        if self.ledger.rebuilt:
+            return feed.started_afresh(row.feed, recorded_at)
+        touched, token = frozenset(self.ledger.changed), random.getrandbits(53)
+        if (index := self.indexes.get(self.scope)) is not None:
+            index.wrote(token, touched)
+        return feed.appended(
+            row.feed, row.last_recorded, recorded_at, touched, names=self.directory.renamed, token=token
+        )
+
+    def columns(self, *, reads: int = 1) -> Columns | None:
+        """The current facts as columns in memory, of the transaction that is open; None where the store is to be asked.
+
+        That is while something is being written, and while so few reads were made that loading is not worth it.
+        `reads` is how many look-ups in the store the caller would need instead. What the columns give, rows and nodes
+        and arrays, means nothing beyond the transaction.
+        """
+        if self._row is None:
+            return None
+        index = self.indexes.get(self.scope)
+        if index is None:
+            from semgraph.index.keeping import Index  # numpy
+
+            index = self.indexes.setdefault(self.scope, Index())
+        return index.in_step(self.store, self._row, reads=reads)
+
     def _sync(self) -> None:
-        row = self.store.scope(self.scope)
+        row = self._row = self.store.scope(self.scope)
         self.ledger.scope = _NO_SCOPE if row is None else row.scope
         self.last_recorded = NEG_INF if row is None else row.last_recorded
         self.ledger.begin()

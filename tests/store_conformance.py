@@ -133,6 +133,33 @@ class StoreConformance:
         assert store.delete(EntityRow, 1, **where) == len(expected)
         assert store.count(EntityRow, 1) == 4 - len(expected)
 
+    def test_some_columns_alone_come_in_key_order(self, store):
+        rows = [make(FactRow, id=f"f{n}", subject=n % 3, valid_from=-n, predicate="p", body="{}") for n in range(9)]
+        store.insert(rows)
+        with store.read():
+            found = list(store.tuples(FactRow, 1, ("valid_from", "id", "subject")))
+            assert list(store.tuples(FactRow, 1, ["id"], subject=[0, 2], valid_from__lt=-6)) == [("f8",)]
+        assert found == [(row.valid_from, row.id, row.subject) for row in store.select(FactRow, 1)]
+        assert {type(each) for each in found} == {tuple}
+        with pytest.raises(TypeError), store.read():
+            list(store.tuples(FactRow, 1, ["nonsense"]))
+
+    def test_the_revision_changes_with_each_write_and_with_nothing_else(self, store):
+        store.insert(entities(1))
+        first = store.revision()
+        assert first is not None
+        with store.read():
+            store.select(EntityRow, 1)
+            assert store.revision() == first
+        assert store.revision() == first
+        with store.write():
+            store.insert(entities(2))
+            assert store.revision() is None
+        second = store.revision()
+        assert second not in {first, None}
+        store.delete(EntityRow, 1, id=2)
+        assert store.revision() not in {first, second, None}
+
     def test_absent_values_are_asked_for_by_none_and_met_by_nothing_else(self, store):
         store.insert([make(ClaimRow, id="a", valid_from=None), make(ClaimRow, id="b", valid_from=0)])
         assert ids(store.select(ClaimRow, 1, valid_from=None)) == ["a"]
@@ -349,10 +376,10 @@ class StoreConformance:
         assert store.scope("zwei ☃") == second
         assert store.scope("ONE") is None
         assert store.scopes() == [first, second]
-        store.update_scope(second._replace(last_recorded=12, entities=3))
-        assert store.scope("zwei ☃") == ScopeRow(second.scope, "zwei ☃", 12, 3)
+        store.update_scope(second._replace(last_recorded=12, entities=3, feed="é\n1"))
+        assert store.scope("zwei ☃") == ScopeRow(second.scope, "zwei ☃", 12, 3, "é\n1")
         store.delete_scope(first.scope)
-        assert store.scopes() == [ScopeRow(second.scope, "zwei ☃", 12, 3)]
+        assert store.scopes() == [ScopeRow(second.scope, "zwei ☃", 12, 3, "é\n1")]
 
     def test_a_scope_number_is_never_used_again(self, store):
         numbers = set()
@@ -560,6 +587,7 @@ class StoreConformance:
             lambda: store.update(EntityRow, 1, {"label": "x"}),
             lambda: store.delete(EntityRow, 1),
             store.version,
+            store.revision,
             store.check,
             lambda: store.backup(Path("nowhere")),
             store.purge,

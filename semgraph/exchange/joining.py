@@ -139,6 +139,7 @@ def _store_aliases(session: Session, rows: Sequence[AliasRow], recorded_at: int)
     later = [row for row in rows if kept.setdefault((row.key, row.entity, row.kind), row) is not row]
     session.store.insert([row._replace(recorded_at=recorded_at) for row in kept.values()])
     session.directory.begin(session.directory.counter)
+    session.directory.renamed = True
     return later
 
 

@@ -6,6 +6,7 @@ from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final
 
 from semgraph.exchange.rows import EXPORTED
+from semgraph.index.feed import started_afresh
 from semgraph.model import Batch, Outcome
 from semgraph.store.schema import RejectedRow, TombstoneRow
 from semgraph.temporal import NEG_INF
@@ -48,6 +49,7 @@ def restore(kg: KnowledgeGraph, export: ExportRows) -> Batch | None:
                     row._replace(
                         last_recorded=max(row.last_recorded, export.header.last_recorded or NEG_INF),
                         entities=max(row.entities, export.header.entities),
+                        feed=started_afresh(row.feed, row.last_recorded),
                     )
                 )
         except BaseException:

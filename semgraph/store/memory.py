@@ -55,6 +55,7 @@ class MemoryStore:
         self._writing = False
         self._closed = False
         self._last_scope = 0
+        self._changes = 0
 
     @property
     def path(self) -> Path | None:
@@ -118,8 +119,8 @@ class MemoryStore:
             return row
 
     def update_scope(self, row: ScopeRow) -> None:
-        """Keep the clock and counter of `row`; StoreError if its scope is gone."""
-        changes: dict[str, Value] = {"last_recorded": row.last_recorded, "entities": row.entities}
+        """Keep the clock, counter and feed of `row`; StoreError if its scope is gone."""
+        changes: dict[str, Value] = {"last_recorded": row.last_recorded, "entities": row.entities, "feed": row.feed}
         if not self.update(ScopeRow, row.scope, changes):
             raise StoreError("the scope is not there any more")
 
@@ -144,6 +145,11 @@ class MemoryStore:
         if not self._depth:
             raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
         return iter(self.select(table, scope, order=order, limit=None, **where))
+
+    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
+        """The values of some columns alone, in key order; otherwise as `iterate`."""
+        places = [column(table, name).at for name in names]
+        return (tuple(row[at] for at in places) for row in self.iterate(table, scope, order=(), **where))
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows meet every condition."""
@@ -186,6 +192,12 @@ class MemoryStore:
         """0: there is no other handle."""
         self._usable()
         return 0
+
+    def revision(self) -> tuple[int, int] | None:
+        """What stays equal as long as nothing was written; None inside a write."""
+        with self._lock:
+            self._usable()
+            return None if self._writing else (0, self._changes)
 
     def check(self) -> list[str]:
         """Nothing: there is no file below the rows."""
@@ -242,6 +254,7 @@ class MemoryStore:
 
     def _put(self, table: RowType, key: Key, row: Row | None) -> None:
         rows = self._rows[table]
+        self._changes += 1
         self._undo.append((table, key, rows.get(key)))
         if row is None:
             rows.pop(key, None)

@@ -48,7 +48,7 @@ class Store(Protocol):
         """A new scope with a number never used before and `last_recorded` of `temporal.NEG_INF`."""
 
     def update_scope(self, row: ScopeRow) -> None:
-        """Keep the clock and counter of `row`."""
+        """Keep the clock, counter and feed of `row`."""
 
     def delete_scope(self, scope: int) -> None:
         """Remove the scope's own row; its other rows are the caller's."""
@@ -60,6 +60,9 @@ class Store(Protocol):
 
     def iterate(self, table: type[R], scope: int, *, order: Sequence[str] = (), **where: Where) -> Iterator[R]:
         """The same, a few at a time; the caller holds a transaction open meanwhile."""
+
+    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
+        """The values of some columns alone, in key order, for whoever reads very many rows; otherwise as `iterate`."""
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows meet every condition."""
@@ -75,6 +78,12 @@ class Store(Protocol):
 
     def version(self) -> int:
         """A number that changes whenever another handle's committed write becomes visible here."""
+
+    def revision(self) -> tuple[int, int] | None:
+        """What stays equal as long as nothing was written, by this handle or another; None while this one writes.
+
+        Cheap, and meant to be asked outside a transaction before each read from memory.
+        """
 
     def check(self) -> list[str]:
         """What is wrong with the file below the rows: structure, digests; empty if nothing."""

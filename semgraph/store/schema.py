@@ -10,12 +10,13 @@ from typing import Final, NamedTuple
 
 
 class ScopeRow(NamedTuple):
-    """A scope: its clock and the counter behind its entity ids."""
+    """A scope: its clock, the counter behind its entity ids, and what its latest writes touched (`index.feed`)."""
 
     scope: int
     name: str
     last_recorded: int
     entities: int
+    feed: str = ""
 
 
 class EntityRow(NamedTuple):

@@ -117,12 +117,12 @@ class SqliteStore:
         with self.write():
             if self.scope(name) is not None:
                 raise StoreError("a scope of this name is there already")
-            self._run("INSERT INTO scope (name, last_recorded, entities) VALUES (?, ?, 0)", (name, NEG_INF))
+            self._run("INSERT INTO scope (name, last_recorded, entities, feed) VALUES (?, ?, 0, '')", (name, NEG_INF))
             return ScopeRow(self._connection.last_insert_rowid(), name, NEG_INF, 0)
 
     def update_scope(self, row: ScopeRow) -> None:
-        """Keep the clock and counter of `row`; StoreError if its scope is gone."""
-        changes: dict[str, Value] = {"last_recorded": row.last_recorded, "entities": row.entities}
+        """Keep the clock, counter and feed of `row`; StoreError if its scope is gone."""
+        changes: dict[str, Value] = {"last_recorded": row.last_recorded, "entities": row.entities, "feed": row.feed}
         if not self.update(ScopeRow, row.scope, changes):
             raise StoreError("the scope is not there any more")
 
@@ -155,6 +155,13 @@ class SqliteStore:
         )
         cursor = self._opened_cursor(statement, scope, where)
         return self._drained(table, cursor)
+
+    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
+        """The values of some columns alone, in key order; digests are not checked. Otherwise as `iterate`."""
+        statement = statements.picking(table, tuple(names), tuple(where), tuple(map(type, where.values())))
+        cursor = self._opened_cursor(statement, scope, where)
+        while rows := self._next_rows(cursor):
+            yield from rows
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows meet every condition."""
@@ -196,6 +203,19 @@ class SqliteStore:
         """A number that changes whenever another handle's committed write becomes visible here."""
         ((number,),) = self._fetch("PRAGMA data_version", ())
         return int(number)
+
+    def revision(self) -> tuple[int, int] | None:
+        """What stays equal as long as nothing was written, by this handle or another; None while this one writes."""
+        self._usable()
+        with self._lock:
+            if self._writing:
+                return None
+            if self._immutable:
+                self._check_unchanged()
+            try:
+                return self._connection.execute("PRAGMA data_version").get, self._connection.total_changes()
+            except FAULTS as error:
+                raise self._fault(error) from None
 
     def check(self) -> list[str]:
         """What is wrong with the file below the rows, without its content; empty if nothing."""
@@ -470,4 +490,4 @@ def _maker(table: type[R]) -> Callable[[Iterable[Any]], R]:
     return make
 
 
-_SCOPES: Final = "SELECT scope, name, last_recorded, entities FROM scope"
+_SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"

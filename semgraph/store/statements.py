@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.store.migrations import index_name
 from semgraph.store.schema import TABLES
-from semgraph.store.shapes import RowType, columns, conditions, needs_binding, ordering, remembered, values
+from semgraph.store.shapes import RowType, column, columns, conditions, needs_binding, ordering, remembered, values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,6 +47,15 @@ def selecting(
     sort = ", ".join(f"{found.name} DESC" if down else found.name for found, down in ordering(table, order))
     tail = f" ORDER BY {sort}{' LIMIT ?' if limited else ''}"
     return _statement(f"SELECT {', '.join(stored(table))} FROM", table, asked, tail)
+
+
+@remembered
+def picking(table: RowType, picked: tuple[str, ...], names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
+    """Some columns of the rows that meet the conditions, in key order."""
+    asked = conditions(table, names, types)
+    sort = ", ".join(found.name for found, _ in ordering(table, ()))
+    shown = ", ".join(column(table, name).name for name in picked)
+    return _statement(f"SELECT {shown} FROM", table, asked, f" ORDER BY {sort}")
 
 
 @remembered

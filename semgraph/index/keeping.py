@@ -1,0 +1,132 @@
+"""The index of one scope, in step with what is committed: loaded when reads are worth it, then told of each write."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Final
+
+from semgraph import factrow
+from semgraph.index import feed
+from semgraph.index.columns import DISPUTED, NEGATIVE, READ, UNKNOWN_START, Columns, object_number
+from semgraph.store.schema import FactRow
+from semgraph.temporal import NEG_INF
+
+if TYPE_CHECKING:
+    from semgraph.store.protocol import Store
+    from semgraph.store.schema import ScopeRow
+
+    Fluent = tuple[int, str]
+    Revision = tuple[int, int]
+
+__all__ = ["Index"]
+
+_FACTS_A_READ: Final = 256  # facts loaded in the time that a read without the index takes
+_FREE_READS: Final = 16
+_LOG: Final = 64  # wide writes of this process that are told in memory
+_WIDEST: Final = 20_000  # fluents: with more it is quicker to load everything
+
+
+class Index:
+    """One scope's columns, shared by the handles of one connection.
+
+    It changes only inside a read transaction of the store, which serialises the threads of the connection; `lock` is
+    held while it does, so that a reader who has compared `revision` can look without a transaction.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.columns: Columns | None = None
+        self.revision: Revision | None = None
+        self._scope = -1
+        self._epoch = -1
+        self._known = NEG_INF
+        self._asked = 0
+        self._size = 0
+        self._log: dict[int, frozenset[Fluent]] = {}
+
+    def wrote(self, token: int, fluents: frozenset[Fluent]) -> None:
+        """Take note of what a write of this process touches, by the token that stands for it in the feed."""
+        if len(fluents) <= _WIDEST:
+            self._log[token] = fluents
+        while len(self._log) > _LOG or sum(map(len, self._log.values())) > 2 * _WIDEST:
+            del self._log[next(iter(self._log))]
+
+    def in_step(self, store: Store, row: ScopeRow, *, reads: int = 1) -> Columns | None:
+        """The columns as of the transaction that is open, or None while it is not worth loading them.
+
+        `reads` says how many look-ups one by one the caller would need instead. Inside a write there are none.
+        """
+        revision = store.revision()
+        if revision is None:
+            return None
+        if self.columns is None or not self._caught_up(store, row):
+            self.columns = None
+            if not self._worth(store, row, reads):
+                return None
+            with self.lock:
+                self.columns = _loaded(store, row.scope)
+        with self.lock:
+            self._scope, self._epoch, self._known = row.scope, feed.epoch(row.feed), row.last_recorded
+            self.revision = revision
+        return self.columns
+
+    def _worth(self, store: Store, row: ScopeRow, reads: int) -> bool:
+        """Whether the reads since the last loading would have paid for it."""
+        self._asked += reads
+        if self._asked < _FREE_READS + self._size // _FACTS_A_READ:
+            return False
+        self._size = store.count(FactRow, row.scope)
+        if self._asked < _FREE_READS + self._size // _FACTS_A_READ:
+            return False
+        self._asked = 0
+        return True
+
+    def _caught_up(self, store: Store, row: ScopeRow) -> bool:
+        """Whether the columns have what was written since; they are left as they were otherwise."""
+        if (row.scope, feed.epoch(row.feed)) != (self._scope, self._epoch):
+            return False
+        if row.last_recorded == self._known:
+            return True
+        touched = feed.since(row.feed, self._known)
+        if touched is None:
+            return False
+        fluents = set(touched.fluents)
+        for token in touched.wide:
+            told = self._log.get(token)
+            if told is None:
+                return False
+            fluents |= told
+        if len(fluents) > _WIDEST:
+            return False
+        return self._follow(store, row.scope, fluents)
+
+    def _follow(self, store: Store, scope: int, fluents: set[Fluent]) -> bool:
+        columns = self.columns
+        if columns is None:
+            return False
+        fresh = {fluent: _facts(store, scope, fluent) for fluent in sorted(fluents)}
+        with self.lock:
+            if columns.full:
+                columns = self.columns = columns.merged()
+            return all(columns.replace(*fluent, facts) for fluent, facts in fresh.items())
+
+
+def _facts(store: Store, scope: int, fluent: Fluent) -> list[tuple[int, int, int, int]]:
+    """What `Columns.replace` is told of a fluent."""
+    rows = store.select(FactRow, scope, subject=fluent[0], predicate=fluent[1])
+    return [(row.valid_from, row.valid_to, object_number(row.object), _flags(row)) for row in rows]
+
+
+def _flags(row: FactRow) -> int:
+    marks = NEGATIVE * bool(row.negative) + DISPUTED * bool(row.disputed)
+    return marks | UNKNOWN_START if _without_start(row) else marks
+
+
+def _without_start(row: FactRow) -> bool:
+    return row.valid_from == NEG_INF and factrow.decode(row).basis == "unknown"
+
+
+def _loaded(store: Store, scope: int) -> Columns:
+    columns = Columns.loaded(store.tuples(FactRow, scope, READ))
+    columns.mark_unknown(_without_start(row) for row in store.iterate(FactRow, scope, valid_from=NEG_INF))
+    return columns
