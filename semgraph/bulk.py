@@ -95,7 +95,7 @@ class _Run:
         self.retracted = 0
 
     def take(self, chunk: Sequence[Any]) -> None:
-        with _uncollected(len(chunk)), self.session.write() as recorded_at:
+        with _uncollected(len(chunk)), self.session.write(steady=True) as recorded_at:
             writer = Writer(self.session, recorded_at)
             ledger = self.session.ledger
             self.vetoed = bool(ledger.store.select(VetoRow, ledger.scope, limit=1))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Directory", "entity_number", "public_id"]
 
+_KEPT = 1 << 16  # names that a handle remembers from one transaction to the next
 _SELF = "user"  # the alias key under which the self entity is found
 
 
@@ -61,6 +62,15 @@ class Directory:
         self._labels.clear()
         self._keys.clear()
         self._pending.clear()
+
+    def resume(self, counter: int) -> None:
+        """Go on with what earlier transactions read: nobody else has changed it since."""
+        if self._pending:
+            self.begin(counter)
+        self.counter = counter
+        for kept in (self._rows, self._labels, self._keys):
+            if len(kept) > _KEPT:
+                kept.clear()
 
     def flush(self) -> None:
         """Store the entities and aliases made since `begin`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semgraph import remembering
-from semgraph.errors import RejectedError, StoreError
+from semgraph.errors import InputError, RejectedError, StoreError
 from semgraph.statement import prepare
 from semgraph.writing import Writer, premises_of, rejected_receipt
 
@@ -19,14 +19,26 @@ if TYPE_CHECKING:
 __all__ = ["add_one", "guarded", "keep_rejection", "remember"]
 
 
-def add_one(session: Session, **words: Any) -> Receipt:
-    """The receipt of one claim given in the words of `add`."""
+def add_one(session: Session, *, replacing: bool = False, **words: Any) -> Receipt:
+    """The receipt of one claim given in the words of `add`; `replacing` refuses a predicate that takes many values."""
     premises = premises_of(words.pop("because", ()))
 
     def work(writer: Writer, said: Said) -> Receipt:
+        if replacing and said.predicate.cardinality == "many" and not _separated(said, words):
+            raise InputError(
+                f"{words['predicate']!r} takes many values, so set can't tell which one to replace: add() the new one, "
+                "or end() the others"
+            )
         return writer.receipt(writer.write([(said, premises)]), 0)
 
     return guarded(session, work, **words)
+
+
+def _separated(said: Said, words: Mapping[str, Any]) -> bool:
+    """Whether the qualifiers place the claim in a fluent of its own, which takes one value."""
+    return bool(said.predicate.one_by) and all(
+        name in (words.get("qualifiers") or {}) for name in said.predicate.one_by
+    )
 
 
 def remember(
@@ -53,7 +65,7 @@ def guarded(session: Session, work: Callable[[Writer, Said], Receipt], **words: 
     """The receipt that `work` makes of a claim that passed the structural checks and the vetoes."""
     words["source"] = session.config.source if words.get("source") is None else words["source"]
     try:
-        with session.write() as recorded_at:
+        with session.write(steady=True) as recorded_at:
             said = prepare(session.ledger.registry(), timezone=session.config.timezone, **words)
             remembering.check_guess(session, said)
             remembering.check_vetoes(session, said)
@@ -66,7 +78,7 @@ def guarded(session: Session, work: Callable[[Writer, Said], Receipt], **words: 
 def keep_rejection(session: Session, error: RejectedError, words: Mapping[str, Any]) -> None:
     """Write a refusal to the log and give the error its receipt; a store that can't be written still gets one."""
     try:
-        with session.write() as recorded_at:
+        with session.write(steady=True) as recorded_at:
             Writer(session, recorded_at).keep_rejection(error.code, error.reason, remembering.kept_words(words))
             error.receipt = rejected_receipt(error, recorded_at)
     except StoreError:

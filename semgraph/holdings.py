@@ -19,6 +19,7 @@ from semgraph.store.schema import (
     JustificationRow,
     RedirectRow,
     RetractionRow,
+    VetoRow,
 )
 from semgraph.temporal import POS_INF
 from semgraph.vocabulary import Predicate, Registry, Unregistered
@@ -42,15 +43,17 @@ class _Records:
     compat: list[CompatRow]
     declared: dict[int, int]
     definitions: list[tuple[int, Predicate]]
+    vetoes: list[VetoRow]
     justified: bool
     registries: dict[int, Registry] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Pulse:
-    """What the ledgers of one connection share: a count of the changes to small tables, which no file version shows."""
+    """What the ledgers of one connection share: counts of their own changes, which no version of the file shows."""
 
-    beats: int = 0
+    beats: int = 0  # of the small tables
+    turns: dict[int, int] = field(default_factory=dict)  # writes to each scope
 
 
 def grouped(fluents: Iterable[Fluent]) -> list[tuple[str, list[int]]]:
@@ -70,6 +73,8 @@ class Holdings:
         self.unregistered = unregistered
         self.pulse = pulse
         self.version = (-1, -1)
+        self.committed = True  # whether the last write has ended; until then another thread trusts nothing here
+        self._turn = -1
         self._records: _Records | None = None
         self._by_subject: dict[Fluent, list[ClaimRow]] = {}
         self._by_object: dict[tuple[str, str], list[ClaimRow]] = {}
@@ -86,12 +91,19 @@ class Holdings:
 
     # -- caches
 
-    def begin(self) -> None:
-        """Forget what an earlier transaction read; keep the small tables unless another handle wrote."""
+    def begin(self) -> bool:
+        """Forget what an earlier transaction read; keep the small tables unless another handle wrote.
+
+        True if nothing at all was written since the last transaction, but by this ledger and through it.
+        """
         version = (self.store.version(), self.pulse.beats)
-        if version != self.version:
+        known = version == self.version
+        if not known:
             self._drop_records()
             self.version = version
+        turn = self.pulse.turns.get(self.scope, 0)
+        known = known and turn == self._turn and self.committed
+        self._turn = turn
         self._by_subject.clear()
         self._by_object.clear()
         self._claims.clear()
@@ -99,11 +111,23 @@ class Holdings:
         self._facts.clear()
         self._made.clear()
         self._folded.clear()
+        return known
+
+    def wrote(self, *, steadily: bool) -> None:
+        """Take note of a write: what is known is still right if it went through here `steadily`."""
+        turn = self.pulse.turns.get(self.scope, 0) + 1
+        self.pulse.turns[self.scope] = turn
+        self.committed = False
+        if steadily and self.version[1] == self.pulse.beats:
+            self._turn = turn
+        else:
+            self.forget_records()
 
     def forget_records(self) -> None:
         """Drop the cached small tables too, after they changed; other ledgers of the connection will see it."""
         self.pulse.beats += 1
         self.version = (self.version[0], self.pulse.beats)
+        self._turn = -1
         self._drop_records()
 
     def _drop_records(self) -> None:
@@ -134,6 +158,7 @@ class Holdings:
             select(CompatRow, scope),
             {row.entity: row.recorded_at for row in select(DeclaredRow, scope)},
             definitions,
+            select(VetoRow, scope),
             bool(select(JustificationRow, scope, limit=1)),
         )
 
@@ -182,6 +207,7 @@ class Holdings:
                     else []
                 )
                 self._by_subject[raw, predicate] = found
+                self._claims.update((row.id, row) for row in found)
             out += found
         return out
 
@@ -216,6 +242,10 @@ class Holdings:
         if claim not in self._claims:
             self._claims[claim] = next(iter(self.store.select(ClaimRow, self.scope, id=claim)), None)
         return self._claims[claim]
+
+    def claim_of_now(self, claim: str) -> ClaimRow | None:
+        """A claim of this transaction by id, without a look at the store."""
+        return self._claims.get(claim)
 
     def fetch(self, ids: Iterable[str]) -> dict[str, ClaimRow]:
         """Claims by id, many at once."""

@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from semgraph.draft import Draft
     from semgraph.factrow import Body
     from semgraph.segment import Value
+    from semgraph.store.protocol import Value as Cell
 
 __all__ = ["Change", "Fluent", "Ledger", "Pulse", "Snapshot"]
 
 _TOGETHER = 1000  # fluents folded at a time
+_FEW = 8  # rows that are changed one by one
 _REACH = 2  # how many mirrored fluents away a fact's rivals can still depend on
 
 
@@ -220,24 +222,37 @@ class Ledger(Holdings):
 
     def _write(self, changes: Sequence[Change], recorded_at: int) -> None:
         self.changed.update((r.subject, r.predicate) for c in changes for r in (c.before, c.after) if r is not None)
-        fresh = sorted((change.after for change in changes if change.after is not None), key=_place)
-        places = set(map(_place, fresh))
         gone = [change.before for change in changes if change.before is not None]
-        for row in gone:
-            if _place(row) not in places:
-                self.store.delete(
-                    FactRow,
-                    self.scope,
-                    subject=row.subject,
-                    predicate=row.predicate,
-                    valid_from=row.valid_from,
-                    id=row.id,
-                )
         past = [PastFactRow(*row._replace(sys_to=recorded_at)) for row in gone if row.sys_from < recorded_at]
         if past:
             self.store.insert(past)
+        if len(gone) <= _FEW:
+            changes = [change for change in changes if not self._rewritten(change)]
+            gone = [change.before for change in changes if change.before is not None]
+        fresh = sorted((change.after for change in changes if change.after is not None), key=_place)
+        places = set(map(_place, fresh))
+        for row in gone:
+            if _place(row) not in places:
+                self._remove(row)
         if fresh:
             self.store.insert(fresh, replace=bool(gone))
+
+    def _rewritten(self, change: Change) -> bool:
+        """Whether the row could be changed where it lies, which leaves the indexes alone."""
+        before, after, _ = change
+        if before is None or after is None or _indexed(before) != _indexed(after):
+            return False
+        key = {name: getattr(after, name) for name in ("subject", "predicate", "valid_from", "id")}
+        rest: dict[str, Cell] = {
+            name: value for name, value, old in zip(after._fields, after, before, strict=True) if value != old
+        }
+        self.store.update(FactRow, self.scope, rest, **key)
+        return True
+
+    def _remove(self, row: FactRow) -> None:
+        self.store.delete(
+            FactRow, self.scope, subject=row.subject, predicate=row.predicate, valid_from=row.valid_from, id=row.id
+        )
 
     # -- every row that the claims must have left
 
@@ -364,6 +379,11 @@ def _difference(stored: dict[str, FactRow], fresh: dict[str, Drafted]) -> list[C
         elif before is None or before._replace(sys_from=0) != made.row._replace(sys_from=0):
             changes.append(Change(before, made.row, made.body))
     return changes
+
+
+def _indexed(row: FactRow) -> tuple[int, str, str, int, str]:
+    """What the row is found by."""
+    return row.subject, row.predicate, row.object, row.valid_from, row.id
 
 
 def _place(row: FactRow) -> tuple[int, str, int, str]:

@@ -143,6 +143,7 @@ def veto(session: Session, *, phrase: str | None, entity: object, predicate: str
         else:
             value = session.ledger.registry().canonical(predicate_key(str(what)))
         session.ledger.store.insert([VetoRow(session.ledger.scope, kind, value, recorded_at)], replace=True)
+        session.ledger.forget_records()
 
 
 def check_guess(session: Session, said: Said) -> None:
@@ -181,7 +182,7 @@ def _names(session: Session, said: Said, key: str) -> bool:
 
 
 def _vetoes(session: Session) -> list[VetoRow]:
-    return session.ledger.store.select(VetoRow, session.ledger.scope)
+    return session.ledger.records.vetoes
 
 
 def kept_words(words: Mapping[str, Any]) -> dict[str, Any]:

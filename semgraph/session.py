@@ -117,32 +117,40 @@ class Session:
     def read(self) -> Iterator[None]:
         """A consistent snapshot of the scope."""
         with self.store.read():
-            self._sync()
+            self._sync(self.store.scope(self.scope))
             yield
 
     @contextmanager
-    def write(self) -> Iterator[int]:
-        """A transaction with its transaction time; all of it is kept, or nothing."""
-        with self.store.write():
-            row = self.store.scope(self.scope) or self.store.create_scope(self.scope)
-            self._sync()
-            recorded_at = next_recorded(self.wall(), row.last_recorded)
-            self.ledger.changed.clear()
-            self.ledger.rebuilt = False
-            self.directory.renamed = False
-            try:
-                yield recorded_at
-                self.directory.flush()
-                told = self._told(row, recorded_at)
-                self.store.update_scope(
-                    row._replace(last_recorded=recorded_at, entities=self.directory.counter, feed=told)
-                )
-                self.last_recorded = recorded_at
-            except BaseException:
-                self.ledger.forget_records()
-                self.ledger.begin()
-                self.directory.begin(row.entities)
-                raise
+    def write(self, *, steady: bool = False) -> Iterator[int]:
+        """A transaction with its transaction time; all of it is kept, or nothing.
+
+        `steady` where the block changes claims, facts and names through ledger and directory only: what these know of
+        the store is then still right for the next transaction.
+        """
+        try:
+            with self.store.write():
+                try:
+                    row = self.store.scope(self.scope) or self.store.create_scope(self.scope)
+                    self._sync(row)
+                    recorded_at = next_recorded(self.wall(), row.last_recorded)
+                    self.ledger.changed.clear()
+                    self.ledger.rebuilt = False
+                    self.directory.renamed = False
+                    yield recorded_at
+                    self.directory.flush()
+                    told = self._told(row, recorded_at)
+                    self.store.update_scope(
+                        row._replace(last_recorded=recorded_at, entities=self.directory.counter, feed=told)
+                    )
+                    self.last_recorded = recorded_at
+                    self.ledger.wrote(steadily=steady)
+                except BaseException:
+                    self.ledger.forget_records()
+                    raise
+        except BaseException:
+            self.ledger.forget_records()  # the commit may have failed
+            raise
+        self.ledger.committed = True
 
     def _told(self, row: ScopeRow, recorded_at: int) -> str:
         """The feed of the scope with what this write touched."""
@@ -171,12 +179,15 @@ class Session:
             index = self.indexes.setdefault(self.scope, Index())
         return index.in_step(self.store, self._row, reads=reads)
 
-    def _sync(self) -> None:
-        row = self._row = self.store.scope(self.scope)
+    def _sync(self, row: ScopeRow | None) -> None:
+        self._row = row
         self.ledger.scope = _NO_SCOPE if row is None else row.scope
         self.last_recorded = NEG_INF if row is None else row.last_recorded
-        self.ledger.begin()
-        self.directory.begin(0 if row is None else row.entities)
+        counter = 0 if row is None else row.entities
+        if self.ledger.begin():
+            self.directory.resume(counter)
+        else:
+            self.directory.begin(counter)
 
     def when(self, value: When | None) -> Bound | None:
         """A date or date-time as given to the API, read in the handle's time zone."""

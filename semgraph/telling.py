@@ -9,6 +9,7 @@ from semgraph import forgetting, remembering, resolution, settling
 from semgraph.bulk import add_all
 from semgraph.errors import AmbiguousNameError, InputError, RejectedError
 from semgraph.guarding import add_one, guarded, remember
+from semgraph.model import WORDS
 from semgraph.view import GraphView, Slice
 
 if TYPE_CHECKING:
@@ -91,19 +92,13 @@ class TellingView(GraphView):
         >>> [fact.object.label for fact in kg.set("api", "deploys_on", "Fly.io", said_at="2024-05-02").closed]
         ['Heroku']
         """
-        many = False
-        with self._session.read(), suppress(RejectedError):  # add refuses a bad name, and keeps it
-            entry = self._session.ledger.registry().resolve(predicate).predicate
-            given = same.get("qualifiers") or {}
-            many = entry.cardinality == "many" and not (entry.one_by and all(name in given for name in entry.one_by))
-        if many:
-            raise InputError(
-                f"{predicate!r} takes many values, so set can't tell which one to replace: add() the new one, or end() "
-                "the others"
-            )
         if "kind" in same:
             raise InputError("set is add(kind='change'); leave kind out")
-        return self.add(subject, predicate, value, kind="change", **same)
+        if unknown := same.keys() - WORDS:
+            raise TypeError(f"set() got an unexpected keyword argument {min(unknown)!r}")
+        return add_one(
+            self._session, replacing=True, subject=subject, predicate=predicate, object=value, kind="change", **same
+        )
 
     def end(
         self,

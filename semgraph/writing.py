@@ -79,7 +79,8 @@ class Writer:
         `known` is the id of the claim, where it was computed before.
         """
         row = row_of(said, self.directory, self.session.scope, self.recorded_at, known=known)
-        old = self.ledger.claim(row.id)
+        timed = said.said_at is None and said.source_ref is None  # then its moment is part of its id
+        old = self.ledger.claim_of_now(row.id) if timed else self.ledger.claim(row.id)
         if old is not None:
             extra = self.more_justifications(old, because)
             return Admitted(old, fresh=False, justified=bool(extra)), extra
