@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from semgraph.draft import Draft
     from semgraph.factrow import Body
     from semgraph.segment import Value
-    from semgraph.store.protocol import Value as Cell
 
 __all__ = ["Change", "Fluent", "Ledger", "Pulse", "Snapshot"]
 
@@ -243,9 +242,7 @@ class Ledger(Holdings):
         if before is None or after is None or _indexed(before) != _indexed(after):
             return False
         key = {name: getattr(after, name) for name in ("subject", "predicate", "valid_from", "id")}
-        rest: dict[str, Cell] = {
-            name: value for name, value, old in zip(after._fields, after, before, strict=True) if value != old
-        }
+        rest = {name: value for name, value in after._asdict().items() if value != getattr(before, name)}
         self.store.update(FactRow, self.scope, rest, **key)
         return True
 
