@@ -27,6 +27,7 @@ __all__ = [
     "SECOND",
     "Instant",
     "bad_time",
+    "clock_text",
     "date_of",
     "days_of",
     "format_date",
@@ -39,6 +40,8 @@ __all__ = [
     "naive_time",
     "next_recorded",
     "out_of_range",
+    "period_text",
+    "unit_text",
     "wall_to_instant",
     "zone_name",
 ]
@@ -112,6 +115,37 @@ def format_instant(instant: Instant) -> str:
     seconds, fraction = divmod(clock, SECOND)
     text = f"{format_date(year, month, day)}T{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
     return f"{text}.{fraction:06d}Z" if fraction else f"{text}Z"
+
+
+def unit_text(precision: str, year: int, month: int, day: int) -> str:
+    """The day, month, year or decade that begins with that day, in EDTF."""
+    if precision == "day":
+        return format_date(year, month, day)
+    if precision == "month":
+        return f"{format_year(year)}-{month:02d}"
+    return format_year(year) if precision == "year" else f"{format_year(year)[:-1]}X"
+
+
+def clock_text(instant: Instant, precision: str) -> str:
+    """The instant in ISO 8601, without seconds where its precision has none."""
+    text = format_instant(instant)
+    coarse = precision in {"minute", "hour"} and instant % MINUTE == 0
+    return f"{text.removesuffix(':00Z')}Z" if coarse else text
+
+
+def period_text(start: Instant, end: Instant, zone: str = "", flag: str = "") -> str:
+    """The stretch up to `end` as an EDTF interval, in which the last unit named belongs to it.
+
+    >>> period_text(days_of(2024, 7, 1) * DAY, days_of(2024, 10, 1) * DAY)
+    '2024-07/2024-09'
+    """
+    if not zone and (start % DAY or end % DAY):
+        return f"{clock_text(start, 'minute')}/{clock_text(end, 'minute')}"
+    first, last, following = local_date(start, zone), local_date(end - 1, zone), local_date(end, zone)
+    precision = "day"
+    if first[2] == following[2] == 1:
+        precision = "year" if first[1] == following[1] == 1 else "month"
+    return f"{unit_text(precision, *first)}{flag}/{unit_text(precision, *last)}{flag}"
 
 
 def next_recorded(wall: Instant, last: Instant) -> Instant:

@@ -26,11 +26,10 @@ from semgraph.instants import (
     SECOND,
     Instant,
     bad_time,
+    clock_text,
     date_of,
     days_of,
-    format_date,
     format_instant,
-    format_year,
     instant_of,
     local_date,
     microseconds,
@@ -38,6 +37,8 @@ from semgraph.instants import (
     naive_time,
     next_recorded,
     out_of_range,
+    period_text,
+    unit_text,
     wall_to_instant,
     zone_name,
 )
@@ -77,15 +78,15 @@ __all__ = [
     "parse_bound",
     "parse_interval",
     "parse_through",
-    "parse_when",
+    "period",
     "relation",
     "span",
     "unit_end",
 ]
 
-Precision = Literal["always", "unknown", "instant", "second", "minute", "hour", "day", "month", "year", "decade"]
+Precision = Literal["always", "unknown", "instant", "second", "minute", "hour", "day", "month", "year", "decade", "period"]
 
-_CODES: dict[Precision, str] = dict(zip(get_args(Precision), "auismhDMYX", strict=True))
+_CODES: dict[Precision, str] = dict(zip(get_args(Precision), "auismhDMYXp", strict=True))
 _PRECISIONS: dict[str, Precision] = {code: precision for precision, code in _CODES.items()}
 _APPROXIMATE, _UNCERTAIN = {"~", "%"}, {"?", "%"}
 _LENGTHS: dict[Precision, int] = {"instant": 1, "second": SECOND, "minute": MINUTE, "hour": HOUR}
@@ -148,11 +149,13 @@ class Bound:
         if self.precision == "unknown":
             return "unknown"
         if self.precision in _LENGTHS:
-            return _clock_text(self.instant, self.precision)
+            return clock_text(self.instant, self.precision)
         if self.zone and not self.shifted:
             return self.spelling  # already canonical, and printing needs no zone table
+        if self.precision == "period":
+            return period_text(self.instant, self.until, self.zone, _flag(self))
         year, month, day = local_date(self.instant, self.zone)
-        return _date_text(self.precision, year, month, day) + _flag(self)
+        return unit_text(self.precision, year, month, day) + _flag(self)
 
     @property
     def stored(self) -> str:
@@ -161,10 +164,12 @@ class Bound:
         if plain and not self.spelling:
             return ""
         head = _CODES[self.precision] + _flag(self) + (">" if self.shifted else "")
-        if not self.zone and self.spelling == str(self):
+        vague = self.approximate and self.precision == "day" and self.before != self.until + DAY
+        kept = bool(self.zone) or vague or self.precision == "period"
+        if not kept and self.spelling == str(self):
             return head
         window = ""
-        if self.zone:
+        if kept:
             window = ":".join(str(edge - self.instant) for edge in (self.earliest, self.until, self.before))
         return f"{head}|{self.zone}|{window}|{self.spelling}"
 
@@ -244,22 +249,6 @@ def parse_interval(text: str, *, timezone: str | tzinfo | None = None) -> tuple[
     return start, end
 
 
-def parse_when(text: str, *, reference: datetime | None = None) -> Bound:  # noqa: ARG001 - part of the public signature
-    """The bound or period that a person's words mean, counted from `reference` where they are relative.
-
-    Read are the shapes of `parse_bound`, none of which is relative, so that `reference` has no say in them.
-
-    >>> span(parse_when("2020"))[1] == parse_when("2021").instant
-    True
-    """
-    if not isinstance(text, str):
-        raise _wrong_type(text)
-    bound = parse_bound(text)
-    if bound is None:
-        raise bad_time(text, f"an open end is no moment: {_SHAPES}")
-    return bound
-
-
 def from_epoch(value: float | str | Decimal, unit: Literal["s", "ms", "us"] = "s") -> Bound:
     """The exact bound so many seconds, milliseconds or microseconds after 1970-01-01T00:00Z.
 
@@ -296,6 +285,19 @@ def exact(instant: Instant) -> Bound:
     if instant == NEG_INF:
         return ALWAYS
     raise out_of_range(f"instant {instant}")
+
+
+def period(start: Instant, end: Instant, flag: str = "", *, spelling: str = "", zone: str = "") -> Bound:
+    """The bound that lies between two instants: a week, a quarter, or any other stretch without a unit of its own.
+
+    `flag` is one of `~ ? %`, or empty; an approximate period is widened by its own length on either side.
+    """
+    if not MIN_INSTANT <= start < end <= MAX_INSTANT:
+        raise out_of_range(spelling or period_text(start, end))
+    slack = end - start if flag in _APPROXIMATE else 0
+    shown = spelling or period_text(start, end, zone, flag)
+    approximate, uncertain = flag in _APPROXIMATE, flag in _UNCERTAIN
+    return Bound(start, start - slack, end + slack, "period", end, approximate, uncertain, shown, zone)
 
 
 # -- comparing
@@ -436,6 +438,9 @@ def _step(precision: Precision, day: tuple[int, int, int], units: int) -> tuple[
 def _next_unit(bound: Bound) -> Bound:
     if bound.precision in _LENGTHS:
         return _clock_bound(bound.precision, bound.until, bound.spelling, bound.zone, shifted=True)
+    if bound.precision == "period":
+        end = 2 * bound.until - bound.instant
+        return replace(period(bound.until, end, _flag(bound), spelling=bound.spelling, zone=bound.zone), shifted=True)
     following = _step(bound.precision, local_date(bound.instant, bound.zone), 1)
     return _calendar_bound(bound.precision, following, bound.zone, _flag(bound), bound.spelling, shifted=True)
 
@@ -471,20 +476,6 @@ def _flag(bound: Bound) -> str:
     if bound.approximate:
         return "%" if bound.uncertain else "~"
     return "?" if bound.uncertain else ""
-
-
-def _date_text(precision: Precision, year: int, month: int, day: int) -> str:
-    if precision == "day":
-        return format_date(year, month, day)
-    if precision == "month":
-        return f"{format_year(year)}-{month:02d}"
-    return format_year(year) if precision == "year" else f"{format_year(year)[:-1]}X"
-
-
-def _clock_text(instant: Instant, precision: Precision) -> str:
-    text = format_instant(instant)
-    coarse = precision in {"minute", "hour"} and instant % MINUTE == 0
-    return f"{text.removesuffix(':00Z')}Z" if coarse else text
 
 
 # -- refusals

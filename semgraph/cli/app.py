@@ -177,7 +177,7 @@ VALIDITY = together(
 def when(text: str | None) -> Any:
     """A time as people write it; what is not understood goes on as it is, to be refused where refusals are kept."""
     from semgraph.errors import RejectedError
-    from semgraph.temporal import parse_when
+    from semgraph.dates import parse_when
 
     if text is None:
         return None

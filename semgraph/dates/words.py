@@ -1,0 +1,74 @@
+"""The English words of dates: months, weekdays, units, numbers, and the days that go by a name."""
+
+from __future__ import annotations
+
+__all__ = [
+    "CARDINALS",
+    "CENTURY_WORDS",
+    "DECADES",
+    "FIXED_DAYS",
+    "MONTHS",
+    "ORDINALS",
+    "SEASONS",
+    "TENS",
+    "UNITS",
+    "WEEKDAYS",
+    "ZONES",
+]
+
+_MONTHS = (
+    "january jan, february feb febr, march mar, april apr, may, june jun, july jul, august aug, september sep sept, "
+    "october oct, november nov, december dec"
+)
+MONTHS = {name: number for number, names in enumerate(_MONTHS.split(", "), 1) for name in names.split()}
+
+_WEEKDAYS = (
+    "monday mon, tuesday tue tues, wednesday wed weds, thursday thu thur thurs, friday fri, saturday sat, sunday sun"
+)
+WEEKDAYS = {name: number for number, names in enumerate(_WEEKDAYS.split(", ")) for name in names.split()}
+
+_UNITS = (
+    "second seconds sec secs, minute minutes min mins, hour hours hr hrs, day days, week weeks wk wks, "
+    "fortnight fortnights, weekend weekends, month months mo mos, quarter quarters, year years yr yrs, "
+    "decade decades, century centuries, millennium millennia millenniums"
+)
+UNITS = {name: names.split()[0] for names in _UNITS.split(", ") for name in names.split()}
+
+_SMALL = (
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+)
+CARDINALS = {name: number for number, name in enumerate(_SMALL.split(), 1)}
+TENS = {
+    name: 10 * number
+    for number, name in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)  # noqa: SIM905
+}
+
+_ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth"
+)
+ORDINALS = {name: number for number, name in enumerate(_ORDINALS.split(), 1)} | {"twentieth": 20, "thirtieth": 30}
+
+DECADES = {name.removesuffix("y") + "ies": number for name, number in TENS.items()}
+CENTURY_WORDS = {"century": 100, "centuries": 100, "millennium": 1000}
+SEASONS = {"spring", "summer", "autumn", "fall", "winter"}
+
+# Days that fall on the same date everywhere and every year.
+FIXED_DAYS = {
+    ("christmas",): (12, 25),
+    ("christmas", "day"): (12, 25),
+    ("xmas",): (12, 25),
+    ("christmas", "eve"): (12, 24),
+    ("boxing", "day"): (12, 26),
+    ("new", "year", "s", "day"): (1, 1),
+    ("new", "year", "s", "eve"): (12, 31),
+    ("halloween",): (10, 31),
+    ("valentine", "s", "day"): (2, 14),
+    ("april", "fool", "s", "day"): (4, 1),
+    ("saint", "patrick", "s", "day"): (3, 17),
+    ("st", "patrick", "s", "day"): (3, 17),
+}
+
+# Abbreviations that are one zone everywhere; EST, CST, IST and the like are several.
+ZONES = {"utc": 0, "gmt": 0, "z": 0}
