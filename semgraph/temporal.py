@@ -84,7 +84,9 @@ __all__ = [
     "unit_end",
 ]
 
-Precision = Literal["always", "unknown", "instant", "second", "minute", "hour", "day", "month", "year", "decade", "period"]
+Precision = Literal[
+    "always", "unknown", "instant", "second", "minute", "hour", "day", "month", "year", "decade", "period"
+]
 
 _CODES: dict[Precision, str] = dict(zip(get_args(Precision), "auismhDMYXp", strict=True))
 _PRECISIONS: dict[str, Precision] = {code: precision for precision, code in _CODES.items()}

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semgraph import temporal
+from semgraph.dates import parse_when
 from semgraph.errors import ConfigError, InputError, RejectedError, SemgraphError
 from semgraph.instants import date_of, days_of, format_date, format_year
 from semgraph.temporal import (
@@ -37,7 +38,6 @@ from semgraph.temporal import (
     parse_bound,
     parse_interval,
     parse_through,
-    parse_when,
     span,
     unit_end,
 )

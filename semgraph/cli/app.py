@@ -176,8 +176,8 @@ VALIDITY = together(
 
 def when(text: str | None) -> Any:
     """A time as people write it; what is not understood goes on as it is, to be refused where refusals are kept."""
-    from semgraph.errors import RejectedError
     from semgraph.dates import parse_when
+    from semgraph.errors import RejectedError
 
     if text is None:
         return None

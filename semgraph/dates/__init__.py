@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from semgraph.errors import RejectedError
-from semgraph.instants import bad_time
 from semgraph.temporal import Bound, parse_bound
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def read_when(text: str, *, reference: datetime | None = None) -> Reading:
     from semgraph.dates.reader import read
 
     if not isinstance(text, str):
-        return read(_refused(text), _reference(None))
+        raise _no_text(text)
     return read(text, _reference(reference))
 
 
@@ -81,6 +80,9 @@ def find_dates(text: str, *, reference: datetime | None = None) -> Iterator[Date
     [(20, 33, 'in March 2020')]
     """
     from semgraph.dates.reader import dates_in
+
+    if not isinstance(text, str):
+        raise _no_text(text)
 
     return dates_in(text, _reference(reference))
 
@@ -97,7 +99,5 @@ def _reference(moment: datetime | None) -> Reference:
     return replace(now, zone=None)
 
 
-def _refused(value: object) -> str:
-    """Never returns: the refusal of what is no text, worded as that of `parse_bound`."""
-    parse_bound(value)  # type: ignore[arg-type]
-    raise bad_time(repr(value), "give the words as a text")
+def _no_text(value: object) -> RejectedError:
+    return RejectedError("bad_time", f"a {type(value).__name__} is no text: give words, or a date such as '2024-03-01'")

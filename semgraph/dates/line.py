@@ -146,7 +146,8 @@ def year_number(line: Line, place: int) -> tuple[int, int] | None:
     number = line.number(place)
     if number is not None:
         glued = line.joined(place + 1) and (line.word(place + 1) or line.sign(place + 1) == ":")
-        return (number, place + 1) if line.digits(place) == 4 and not glued else None
+        plain = line.digits(place) == 4 and number >= 1000 and not glued
+        return (number, place + 1) if plain else None
     if line.sign(place) == "'" and line.digits(place + 1) == 2 and line.joined(place + 1):
         year = century_of(line, line.number(place + 1) or 0)
         glued = line.joined(place + 2) and line.word(place + 2)
@@ -165,7 +166,9 @@ def century_of(line: Line, short: int) -> int | None:
 
 def _year_in_words(line: Line, place: int) -> tuple[int, int] | None:
     """`Two thousand and eighteen`, `nineteen ninety-nine`, `nineteen hundred`, `twenty ten`."""
-    first = _under_hundred(line, place, CARDINALS) if line.word(place) in CARDINALS or line.word(place) in TENS else None
+    first = (
+        _under_hundred(line, place, CARDINALS) if line.word(place) in CARDINALS or line.word(place) in TENS else None
+    )
     if first is None:
         return None
     number, after = first

@@ -38,9 +38,18 @@ __all__ = [
 ]
 
 Cycle = Literal["", "week", "month", "year"]
-Part = Literal["early", "middle", "late", "beginning", "end"]
+Part = Literal["early", "mid", "late", "beginning", "middle", "end"]
 
 _THURSDAY = 3  # of 1970-01-01
+# First month and count of months.
+_OF_YEAR: dict[Part, tuple[int, int]] = {
+    "early": (1, 6),
+    "mid": (5, 4),
+    "late": (7, 6),
+    "beginning": (1, 4),
+    "middle": (5, 4),
+    "end": (9, 4),
+}
 _CLOCK: dict[str, int] = {"second": SECOND, "minute": MINUTE, "hour": HOUR}
 
 
@@ -177,10 +186,9 @@ def unit_around(unit: str, days: int, steps: int = 0) -> Period:
             return year_period(year + steps)
         case "decade":
             return decade_period(year // 10 * 10 + 10 * steps)
-        case "century":
-            return years_period(year // 100 * 100 + 100 * steps, 100)
         case _:
-            return years_period(year // 1000 * 1000 + 1000 * steps, 1000)
+            count = {"century": 100, "millennium": 1000}[unit]
+            return years_period(year // count * count + count * steps, count)
 
 
 def calendar_unit(period: Period) -> str:
@@ -216,8 +224,8 @@ def recurring(period: Period, steps: int) -> Period | None:
 def part_of(period: Period, part: Part) -> Period | None:
     """The early, middle or late part of a unit, or None where people agree on none.
 
-    Early and late are halves, the middle is that half which overlaps both: wide enough for all who say it. The
-    beginning and the end of a year are four months.
+    Early and late are halves, wide enough for all who say it; mid overlaps both. The beginning, the middle and the end
+    of a year are four months each.
     """
     unit = calendar_unit(period)
     first, year = period.start // DAY, period.day[0]
@@ -226,15 +234,15 @@ def part_of(period: Period, part: Part) -> Period | None:
         "month": (0, 15, 9, 20, 15, (period.end - period.start) // DAY),
     }.get(unit)
     if edges is not None:
-        lows = {"early": 0, "beginning": 0, "middle": 2, "late": 4, "end": 4}[part]
+        lows = {"early": 0, "beginning": 0, "mid": 2, "middle": 2}.get(part, 4)
         start, end = first + edges[lows], first + edges[lows + 1]
         return replace(_days(start, end - start, "period"), cycle=period.cycle, part=part)
     if unit == "year":
-        month, count = {"early": (1, 6), "middle": (4, 6), "late": (7, 6), "beginning": (1, 4), "end": (9, 4)}[part]
+        month, count = _OF_YEAR[part]
         return replace(_months(year, month, count), part=part)
     years = {"decade": (5, 3), "century": (50, 25)}.get(unit)
     if years is None:
         return None
     half, quarter = years
-    offset = {"early": 0, "beginning": 0, "middle": quarter if unit == "century" else 3, "late": half, "end": half}[part]
+    offset = {"early": 0, "beginning": 0, "mid": quarter, "middle": quarter}.get(part, half)
     return replace(years_period(year + offset, half), part=part)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from semgraph.dates.absolute import day_name, which_year
 from semgraph.dates.clock import moment_at
 from semgraph.dates.line import latest
-from semgraph.dates.periods import Period, day_period, month_period, recurring, unit_around
+from semgraph.dates.periods import Period, day_period, recurring, unit_around
 from semgraph.instants import DAY
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ def _range(line: Line, place: int) -> Found:
     start = place + 1 if lead in ("from", "between") else line.skip(place, _IN)
     short = _short_start(line, start, kind)
     first = _date(line, start)
-    found = None if first is None else _two(line, place, first, kind, dashed=start)
-    if found is None or (short is not None and short[1] > found[1]):
+    found = None if first is None else _two(line, place, first, kind)
+    if found is None or (short is not None and short[1] >= found[1]):
         return short or found
     return found
 
@@ -188,12 +188,12 @@ def _joint(line: Line, place: int, kind: Kind) -> tuple[int, bool] | None:
     word = line.word(place)
     if kind == "between" and word == "and":
         return place + 1, False
-    if word in _TO:
+    if word in _TO and not (kind == "between" and _TO[word]):
         return line.skip(place + 1, ("the",)) if line.word(place + 2) == "end" else place + 1, _TO[word]
     return (place + 1, False) if line.sign(place) in ("-", "~") else None
 
 
-def _two(line: Line, place: int, first: tuple[Period, int], kind: Kind, *, dashed: int) -> Found:
+def _two(line: Line, place: int, first: tuple[Period, int], kind: Kind) -> Found:
     joint = _joint(line, first[1], kind)
     if joint is None or (line.sign(first[1]) and first[0].precision in ("minute", "instant")):
         return None
@@ -213,12 +213,12 @@ def _two(line: Line, place: int, first: tuple[Period, int], kind: Kind, *, dashe
 
 def _alike(first: Period, second: Period) -> bool:
     """Whether a dash between them is a range: of two years, two months, two days."""
+    if "week" in (first.cycle, second.cycle):
+        return False
     return first.precision == second.precision or {first.precision, second.precision} <= {"day", "month", "year"}
 
 
-def _same_month(
-    line: Line, first: tuple[Period, int], last: tuple[int, int]
-) -> tuple[Period, Period, int] | None:
+def _same_month(line: Line, first: tuple[Period, int], last: tuple[int, int]) -> tuple[Period, Period, int] | None:
     """`May 5 to 7` and `May 5 to 7, 2020`."""
     year, month, day = first[0].day
     after, cycle = last[1], first[0].cycle
@@ -238,7 +238,7 @@ def _short_start(line: Line, place: int, kind: Kind) -> Found:
     """`4 to 22 January 1995`, `between 3 and 12 of Sept`: the second date tells the month of the first."""
     day = day_name(line, place)
     joint = None if day is None else _joint(line, day[1], kind)
-    if day is None or joint is None:
+    if day is None or joint is None or (line.sign(day[1]) and line.number(joint[0]) is None):
         return None
     last = moment_at(line, line.skip(joint[0], ("the",)) if line.number(joint[0] + 1) else joint[0])
     if last is None or last[0].precision != "day" or last[0].cycle in ("week", "month"):
@@ -254,6 +254,9 @@ def _ordered(line: Line, place: int, start: Period, end: Period, after: int, kin
     """The range, its open years chosen so that it ends after it begins."""
     through = through and end.part != "end"
     start, end = _edge(start), _edge(end)
+    if start.cycle and end.cycle and start.cycle != end.cycle:
+        line.complain(place, after, "say of both dates which month and year they are in")
+        return None
     if start.cycle and not end.cycle:
         start = _last_before(start, end.start) or start
     elif end.cycle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import TYPE_CHECKING
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 from semgraph.dates.line import Line
 from semgraph.dates.phrases import Phrase, phrase_at
 from semgraph.dates.reading import DateSpan, Reading
-from semgraph.dates.tokens import Token, tokens_of
-from semgraph.dates.words import MONTHS, SEASONS, WEEKDAYS
+from semgraph.dates.tokens import tokens_of
+from semgraph.dates.words import MONTHS, WEEKDAYS
 from semgraph.errors import RejectedError
 from semgraph.instants import (
     DAY,
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["Reference", "dates_in", "read"]
 
 _LONGEST = 128
-_EXAMPLES = "write it as in 2024-03-01, 1 March 2024, March 2024, Q3 2024, the 1990s, 44 BC, last month or two weeks ago"
+_EXAMPLES = (
+    "write it as in 2024-03-01, 1 March 2024, March 2024, Q3 2024, the 1990s, 44 BC, last month or two weeks ago"
+)
 _ISO = re.compile(r"[-+0-9TZXY:.~?%\s/]+")
 # Words that are dates only where something beside them says so.
 _WORDS_ALONE = (MONTHS.keys() & {"may", "march", "mar", "jan", "dec", "sep"}) | (
@@ -79,8 +82,8 @@ def read(text: str, reference: Reference) -> Reading:
         raise bad_time(shown[:_LONGEST] + "…", f"too long for a date: {_EXAMPLES}")
     if not shown.isprintable():
         raise bad_time(shown, f"there are control characters in it: {_EXAMPLES}")
-    if "/" in shown and (found := _interval(shown, reference)) is not None:
-        return found
+    if "/" in shown and (interval := _interval(shown, reference)) is not None:
+        return interval
     line = Line(tokens_of(shown), reference.local, reference.offset)
     found = phrase_at(line, 0)
     if found is not None and line.skip(found[1], signs=".,") == len(line.tokens):
@@ -104,27 +107,26 @@ def dates_in(text: str, reference: Reference) -> Iterator[DateSpan]:
             place = max(doubtful, place + 1)
             continue
         start, end = line.tokens[place].start, line.tokens[after - 1].end
-        try:
+        with suppress(RejectedError):
             yield DateSpan(start, end, _reading(found[0], reference, text[start:end]))
-        except RejectedError:
-            pass
         place = after
 
 
+_BEFORE_DAYS = frozenset({"on", "since", "from", "between"})
 _INSIDE_NAMES = frozenset("@#$€£/\\_=&.") - {""}
 
 
 def _stands_alone(line: Line, place: int, found: tuple[Phrase, int]) -> bool:
     """Whether the tokens are a date also in the middle of a sentence, and not a number, a name or a verb."""
     phrase, after = found
+    words = [token for token in line.tokens[place:after] if token.text != "."]
+    if phrase.start is not None and phrase.start.cycle == "month" and line.word(place) not in _BEFORE_DAYS:
+        return False
     if line.joined(after) and (line.word(after) or line.sign(after) in ("%", "_", "@")):
         return False
     if not phrase.bare:
-        return not (line.tokens[after - 1].text in _WORDS_ALONE and after - place == 2 and line.word(place) == "of")
-    token: Token = line.tokens[place]
-    if after - place == 1:
-        return token.kind == "word" and token.text not in _WORDS_ALONE and token.text not in SEASONS
-    return True
+        return not (words[-1].text in _WORDS_ALONE and len(words) == 2 and words[0].text == "of")
+    return len(words) > 1 or (words[0].kind == "word" and words[0].text not in _WORDS_ALONE)
 
 
 # -- bounds
@@ -148,8 +150,8 @@ def _bound(found: Period, reference: Reference, text: str) -> Bound:
     if found.precision == "period":
         if found.start % DAY or found.end % DAY:
             return period(_instant(found.start, reference, text), _instant(found.end, reference, text), found.flag)
-        edges = (midnight(date_of(edge // DAY), zone) for edge in (found.start, found.end))
-        bound = period(*edges, found.flag, zone=zone)
+        start, end = (midnight(date_of(edge // DAY), zone) for edge in (found.start, found.end))
+        bound = period(start, end, found.flag, zone=zone)
     else:
         written = unit_text(found.precision, *date_of(days)) + found.flag
         bound = parse_bound(written, timezone=reference.timezone) or ALWAYS
@@ -159,7 +161,7 @@ def _bound(found: Period, reference: Reference, text: str) -> Bound:
 
 
 def _clock_bound(found: Period, reference: Reference) -> Bound:
-    if found.precision == "instant" and found.offset is not None and found.start % SECOND:
+    if found.offset is not None and found.start % MINUTE:
         return exact(found.start - found.offset)
     days, clock = divmod(found.start, DAY)
     offset = _offset_text(found.offset)

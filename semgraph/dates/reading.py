@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from semgraph.instants import NEG_INF, POS_INF, Instant, bad_time
 from semgraph.temporal import Bound, period
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["DateSpan", "Reading", "ReadingKind"]
 
@@ -66,7 +63,3 @@ class DateSpan:
     start: int
     end: int
     reading: Reading
-
-    def __iter__(self) -> Iterator[object]:
-        """The place, then the reading: `for (start, end), reading in find_dates(text)`."""
-        return iter(((self.start, self.end), self.reading))

@@ -33,6 +33,7 @@ __all__ = ["date_at"]
 
 Found = tuple[Period, int] | None
 
+_MOST_UNITS = 6  # in one amount: years, months, weeks, days, hours, minutes
 _DEEPEST = 4  # dates that count from dates that count from dates
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1, "upcoming": 1}
 _NEAR_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
@@ -42,7 +43,7 @@ _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200,
 _DAYS = {"day": 1, "week": 7, "fortnight": 14}
 # A count of these is rarely meant to the day.
 _SLACK = {"week": 3, "fortnight": 7, "month": 15, "quarter": 45, "year": 183, "decade": 1826, "century": 18_262}
-_PARTS: dict[str, Part] = {"early": "early", "mid": "middle", "middle": "middle", "late": "late"}
+_PARTS: dict[str, Part] = {"early": "early", "mid": "mid", "late": "late"}
 _EDGES: dict[str, Part] = {"beginning": "beginning", "start": "beginning", "middle": "middle", "end": "end"}
 
 Amount = tuple[int, int, int, str]  # microseconds on the clock, days, months, and the coarsest unit
@@ -96,10 +97,13 @@ def _counted(line: Line, place: int, depth: int) -> Found:
     if line.word(after + 1) == "now":
         return _moved(line, line.now, count, sign), after + 2
     base = date_at(line, after + 1, depth + 1)
-    if base is None or base[0].precision != "day" or count[0] or base[0].cycle and word == "from":
+    if base is None or base[0].precision != "day" or count[0]:
+        return None
+    if base[0].cycle:
+        line.complain(place, base[1], "which of them? Give the date that it counts from in full")
         return None
     moved = _moved(line, base[0].start, count, sign)
-    return None if moved is None else (replace(moved, flag=base[0].flag, slack=base[0].slack), base[1])
+    return replace(moved, flag=base[0].flag, slack=base[0].slack), base[1]
 
 
 def _amount(line: Line, place: int) -> tuple[Amount, int] | None:
@@ -107,7 +111,7 @@ def _amount(line: Line, place: int) -> tuple[Amount, int] | None:
     clock = days = months = 0
     coarsest, vague = "", False
     first = place
-    while len(line.tokens) > place:
+    for _ in range(_MOST_UNITS):
         if (half := _half_unit(line, place)) is not None and not coarsest:
             unit, place = half
             return _half(unit), place
@@ -120,7 +124,7 @@ def _amount(line: Line, place: int) -> tuple[Amount, int] | None:
             after = line.skip(after + 1, ("of",))
         extra = line.words(after, "and", "a", "half")
         unit = UNITS.get(line.word(extra or after), "")
-        if unit not in _CLOCK and unit not in _DAYS and unit not in _MONTHS or number > 100_000:
+        if (unit not in _CLOCK and unit not in _DAYS and unit not in _MONTHS) or number > 100_000:
             break
         after = (extra or after) + 1
         trailing = line.words(after, "and", "a", "half")
@@ -156,7 +160,7 @@ def _half(unit: str) -> Amount:
     return 0, 0, _MONTHS[unit] // 2, unit
 
 
-def _moved(line: Line, base: int, amount: Amount, sign: int) -> Period | None:
+def _moved(line: Line, base: int, amount: Amount, sign: int) -> Period:
     clock, days, months, unit = amount
     year, month, day = add_months(date_of(base // DAY), sign * months)
     if clock:
@@ -183,17 +187,18 @@ def _unit_step(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a
         if name == "weekend" and step == 1 and weekday_of(line.today) < 5:
             line.complain(place, after, "is it the weekend of this week or of the next? Give the date")
             return None
-        if name in _CLOCK or not name or line.word(after - 1) != name and name != "century":
+        if name in _CLOCK or not name or (line.word(after - 1) != name and name != "century"):
             if line.word(unit) in SEASONS:
                 absolute(line, unit)
             return None
         return unit_around(name, line.today, step), after
     name = UNITS.get(line.word(start), "")
     for phrase, far in ((("before", "last"), -2), (("after", "next"), 2), (("after", "the", "next"), 2)):
-        after = line.words(start + 1, *phrase)
-        if after is not None and name and name not in _CLOCK:
-            return unit_around(name, line.today, far), after
-    if start > place and name and line.word(start) == name and line.word(place - 1) in ("of", "in"):
+        end = line.words(start + 1, *phrase)
+        if end is not None and name and name not in _CLOCK:
+            return unit_around(name, line.today, far), end
+    inside = start > place and line.word(place - 1) in ("of", "in")
+    if inside and name and name not in _CLOCK and line.word(start) == name:
         return unit_around(name, line.today), start + 1
     return None
 
@@ -236,13 +241,13 @@ def _weekday_in_week(line: Line, place: int, depth: int) -> Found:  # noqa: ARG0
 
 def _last_weekday(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a rule like the others
     """`Last Friday`, `this Friday`, `next Friday`, where all who say it mean the same day."""
-    step = _STEPS.get(line.word(line.skip(place, ("the",))))
-    if step is None:
+    step = _STEPS.get(line.word(line.skip(place, ("the",))), 9)
+    if step == 9:
         return None
     start = line.skip(place, ("the",)) + 1
     sure = line.word(start - 1) in ("past", "coming", "upcoming")
     if step == 0 and line.word(start) in ("past", "coming", "upcoming", "last", "next"):
-        step, start, sure = _STEPS[line.word(start)], start + 1, True
+        step, start, sure = _STEPS.get(line.word(start), 0), start + 1, True
     weekday = weekday_name(line, start)
     if weekday is None:
         return None
@@ -285,7 +290,7 @@ def _within_unit(line: Line, found: tuple[Period, int]) -> Found:
     unit = calendar_unit(whole[0])
     if (unit, period.cycle) not in {("week", "week"), ("year", "year"), ("month", "month")}:
         return None
-    year, month, day = period.day
+    _, month, day = period.day
     target = whole[0].day
     if unit == "week":
         start = whole[0].start + weekday_of(period.start // DAY) * DAY
