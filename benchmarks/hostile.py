@@ -1,6 +1,6 @@
 """Graphs that make careless walks explode, and what each read of them takes at its default budget.
 
-    python -m benchmarks.hostile
+python -m benchmarks.hostile
 """
 
 from __future__ import annotations

@@ -1,0 +1,61 @@
+"""Nodes by hop distance, breadth first over the columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from semgraph.index.steps import as_nodes
+
+if TYPE_CHECKING:
+    from semgraph.index.steps import Nodes, Steps
+
+__all__ = ["FEW", "Spread"]
+
+FEW: Final = 256  # rows that are looked at one by one
+
+
+class Spread:
+    """Levels of a breadth-first walk, asked for one at a time; `cost` says how many rows the next one looks at."""
+
+    def __init__(self, steps: Steps, start: int) -> None:
+        self.steps = steps
+        self.level: Any = [start]
+        self.cost = steps.cost(self.level)
+        self._seen: set[int] = {start}
+        self._mark: Any = None  # in place of the set once there were many
+
+    def deeper(self) -> Any:
+        """The nodes one hop further, each once, a list or an array; none are left when it is empty."""
+        many = self._mark is not None or self.cost > FEW
+        self.level = self._many() if many else self._few()
+        if self._mark is None:
+            self.cost = self.steps.cost(self.level)
+        else:
+            self.cost = self.steps.cost_of_many(self.level)
+        return self.level
+
+    def _few(self) -> list[int]:
+        seen, found = self._seen, []
+        for node in self.level:
+            for _, far in self.steps.rows(node):
+                if far not in seen:
+                    seen.add(far)
+                    found.append(far)
+        return found
+
+    def _many(self) -> Nodes:
+        nodes = self.steps.columns.nodes
+        if self._mark is None:
+            self._mark = np.zeros(nodes, np.bool_)
+            self._mark[as_nodes(self._seen)] = True
+            self.level = as_nodes(self.level)
+            self._claim = np.empty(nodes, np.uint32)
+        far = self.steps.reached(self.level)
+        far = far.take(np.flatnonzero(~self._mark.take(far)))
+        turns = np.arange(len(far), dtype=np.uint32)
+        self._claim[far] = turns  # the last one to claim a node has it
+        fresh = far.take(np.flatnonzero(self._claim.take(far) == turns)).astype(np.intp)
+        self._mark[fresh] = True
+        return fresh

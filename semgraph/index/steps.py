@@ -1,0 +1,228 @@
+"""Steps from node to node over the columns: which rows are edges for a walk, and where they lead.
+
+Few rows are looked at one by one through memoryviews, many at once in numpy: below some hundred rows the calls of
+numpy cost more than they save.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from semgraph.index.columns import NEGATIVE, NOTHING, UNKNOWN_START
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from semgraph.index.columns import Columns
+
+    Nodes = NDArray[np.intp]
+
+__all__ = ["Chosen", "Looks", "Steps", "Times", "as_nodes"]
+
+_NO_EDGE: Final = NEGATIVE | UNKNOWN_START
+
+
+class Looks:
+    """Views of some columns from which single values are read quickly, made once for all walks."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self.known = len(columns.entities)
+        self.out, self.back = columns.out_ptr.data, columns.in_ptr.data
+        self.subject, self.predicate, self.object = columns.subject.data, columns.predicate.data, columns.object.data
+        self.start, self.end, self.flags = columns.start.data, columns.end.data, columns.flags.data
+        self.rows, self.row_start, self.row_end = columns.in_rows.data, columns.in_start.data, columns.in_end.data
+        self.plain = True  # every fact is positive and has a known start
+        self.linked = True  # every fact has an entity as its object
+        self._size = 0
+
+    def look(self) -> None:
+        """Look at the rows that have come since."""
+        columns, fresh = self.columns, slice(self._size, self.columns.size)
+        if fresh.start < fresh.stop:
+            self.plain = self.plain and not (columns.flags[fresh] & _NO_EDGE).any()
+            self.linked = self.linked and bool((columns.object[fresh] < NOTHING).all())
+            self._size = columns.size
+
+
+class Times(NamedTuple):
+    """The intervals that count: those that begin at `latest` or before and end at `earliest` or after."""
+
+    latest: int
+    earliest: int
+
+
+class Chosen(NamedTuple):
+    """By number of predicate, whether its facts lead on from the one end; None is every predicate."""
+
+    out: bytes | None
+    back: bytes | None
+
+    @property
+    def turned(self) -> Chosen:
+        """The same edges walked the other way."""
+        return Chosen(self.back, self.out)
+
+
+class Steps:
+    """The edges of some columns in a part of time: positive, with a start that is known, between two entities."""
+
+    def __init__(self, looks: Looks, times: Times, chosen: Chosen) -> None:
+        self.looks = looks
+        self.columns = looks.columns
+        self.times = times
+        self.chosen = chosen
+        looks.look()
+        self._plain = looks.plain
+
+    def turned(self) -> Steps:
+        """The same edges walked the other way."""
+        return Steps(self.looks, self.times, self.chosen.turned)
+
+    def cost(self, nodes: Iterable[int]) -> int:
+        """About how many rows lie at the nodes."""
+        known, found = self.looks.known, 0
+        for allowed, bounds in zip(self.chosen, (self.looks.out, self.looks.back), strict=True):
+            if allowed != b"":
+                found += sum([bounds[node + 1] - bounds[node] for node in nodes if node < known])
+        return found
+
+    def cost_of_many(self, nodes: Nodes) -> int:
+        """The same of an array of nodes."""
+        known, found = nodes[nodes < self.looks.known], 0
+        for allowed, bounds in zip(self.chosen, (self.columns.out_ptr, self.columns.in_ptr), strict=True):
+            if allowed != b"":
+                found += int((bounds[known + 1] - bounds[known]).sum())
+        return found
+
+    # -- one by one
+
+    def rows(self, node: int) -> list[tuple[int, int]]:
+        """The rows that lead away from a node, each with the node that it leads to."""
+        looks, (out, back) = self.looks, self.chosen
+        found: list[tuple[int, int]] = []
+        if out != b"":
+            first, last = (looks.out[node], looks.out[node + 1]) if node < looks.known else (0, 0)
+            rows = self._timely_rows(looks.start[first:last], looks.end[first:last], first)
+            target = looks.object
+            found = [(row, far) for row in rows + self._fresh_rows(self.columns.fresh_out, node)
+                     if (far := target[row]) < NOTHING and far != node]  # fmt: skip
+            if out is not None or not self._plain:
+                found = self._kept(found, out)
+        if back != b"":
+            first, last = (looks.back[node], looks.back[node + 1]) if node < looks.known else (0, 0)
+            places = self._timely_rows(looks.row_start[first:last], looks.row_end[first:last], first)
+            rows_of, source = looks.rows, looks.subject
+            rows = [rows_of[place] for place in places] + self._fresh_rows(self.columns.fresh_in, node)
+            turned = [(row, far) for row in rows if (far := source[row]) != node]
+            found += self._kept(turned, back) if back is not None or not self._plain else turned
+        return found
+
+    def _timely_rows(self, start: memoryview, end: memoryview, first: int) -> list[int]:
+        latest, earliest = self.times
+        pairs = enumerate(zip(start, end, strict=True), first)
+        return [at for at, (a, b) in pairs if a <= latest and b >= earliest]
+
+    def _fresh_rows(self, fresh: dict[int, list[int]], node: int) -> list[int]:
+        if not fresh or node not in fresh:
+            return []
+        latest, earliest = self.times
+        start, end = self.looks.start, self.looks.end
+        return [row for row in fresh[node] if start[row] <= latest and end[row] >= earliest]
+
+    def _kept(self, found: list[tuple[int, int]], allowed: bytes | None) -> list[tuple[int, int]]:
+        flags, predicate = self.looks.flags, self.looks.predicate
+        return [
+            (row, far)
+            for row, far in found
+            if not flags[row] & _NO_EDGE and (allowed is None or allowed[predicate[row]])
+        ]
+
+    # -- many at once
+
+    def reached(self, nodes: Nodes) -> NDArray[Any]:
+        """Where the rows that lead away from the nodes lead to: the nodes as often as rows do, themselves as well."""
+        columns, (out, back) = self.columns, self.chosen
+        parts = []
+        for leaving, allowed in ((True, out), (False, back)):
+            if allowed != b"":
+                rows = self._rows_at(nodes, leaving=leaving)
+                far = (columns.object if leaving else columns.subject).take(rows)
+                if leaving and not self.looks.linked:
+                    kept = np.flatnonzero(far < NOTHING)
+                    rows, far = rows.take(kept), far.take(kept)
+                parts.append(self._sifted(rows, allowed, far)[1])
+        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint32), *parts])
+
+    def all_rows(self, nodes: Nodes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The rows that lead away from the nodes, where from and where to."""
+        columns, (out, back) = self.columns, self.chosen
+        nothing = np.zeros(0, np.uint32)
+        parts = [(np.zeros(0, np.intp), nothing, nothing)]
+        for leaving, allowed in ((True, out), (False, back)):
+            if allowed != b"":
+                rows = self._rows_at(nodes, leaving=leaving)
+                subject, target = columns.subject.take(rows), columns.object.take(rows)
+                kept = np.flatnonzero((target < NOTHING) & (target != subject))
+                rows = self._sifted(rows.take(kept), allowed, kept)[0]
+                ends = columns.subject.take(rows), columns.object.take(rows)
+                parts.append((rows, *(ends if leaving else ends[::-1])))
+        rows, near, far = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return rows, near, far
+
+    def _rows_at(self, nodes: Nodes, *, leaving: bool) -> NDArray[Any]:
+        """The rows of the time that are about the nodes from the one end."""
+        columns = self.columns
+        base = nodes if columns.nodes == self.looks.known else nodes[nodes < self.looks.known]
+        if leaving:
+            places = _ranges(columns.out_ptr, base)
+            rows: NDArray[Any] = places.take(self._timely(columns.start.take(places), columns.end.take(places)))
+        else:
+            places = _ranges(columns.in_ptr, base)
+            timely = self._timely(columns.in_start.take(places), columns.in_end.take(places))
+            rows = columns.in_rows.take(places.take(timely))
+        if columns.size == columns.base:
+            return rows
+        late = slice(columns.base, columns.size)
+        here = np.zeros(columns.nodes + 1, np.bool_)
+        here[nodes] = True
+        ends = columns.subject[late] if leaving else np.minimum(columns.object[late], columns.nodes)
+        timely = self._timely(columns.start[late], columns.end[late])
+        return np.concatenate([rows, timely[here[ends[timely]]] + columns.base])
+
+    def _timely(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.intp]:
+        timely = start <= self.times.latest
+        timely &= end >= self.times.earliest
+        return np.flatnonzero(timely)
+
+    def _sifted(
+        self, rows: NDArray[Any], allowed: bytes | None, beside: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The rows that are edges under a wanted predicate, and what stands beside each."""
+        if not self._plain:
+            kept = np.flatnonzero((self.columns.flags.take(rows) & _NO_EDGE) == 0)
+            rows, beside = rows.take(kept), beside.take(kept)
+        if allowed is not None:
+            kept = np.flatnonzero(np.frombuffer(allowed, np.bool_).take(self.columns.predicate.take(rows)))
+            rows, beside = rows.take(kept), beside.take(kept)
+        return rows, beside
+
+
+def _ranges(bounds: NDArray[np.int64], nodes: Nodes) -> Nodes:
+    """The places from each node's bound up to the next one's, one after the other."""
+    first = bounds[nodes]
+    count = bounds[nodes + 1] - first
+    ends = np.cumsum(count)
+    total = int(ends[-1]) if len(ends) else 0
+    found = np.arange(total)
+    found += np.repeat(first - (ends - count), count)
+    return found
+
+
+def as_nodes(nodes: Sequence[int] | set[int]) -> Nodes:
+    """Nodes as an array."""
+    return np.fromiter(nodes, np.intp, len(nodes))

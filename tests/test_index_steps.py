@@ -1,0 +1,144 @@
+"""Walks over the columns: the same nodes and steps as a plain search, whichever way the rows are looked at."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semgraph.index import meeting, spreading
+from semgraph.index.columns import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START, Columns
+from semgraph.index.meeting import shortest_steps
+from semgraph.index.spreading import Spread
+from semgraph.index.steps import Chosen, Looks, Steps, Times, as_nodes
+from semgraph.temporal import NEG_INF, POS_INF
+
+NODES, PREDICATES, TIMES = range(7), range(3), range(6)
+MARKS = [0, 0, 0, 0, NEGATIVE, UNKNOWN_START]
+
+
+def facts(subjects=NODES):
+    return st.tuples(
+        st.sampled_from(subjects),
+        st.sampled_from(PREDICATES),
+        st.sampled_from([*NODES, *NODES, LITERAL, NOTHING]),
+        st.sampled_from(TIMES),
+        st.sampled_from([1, 2, POS_INF]),
+        st.sampled_from(MARKS),
+    ).map(lambda f: (*f[:4], f[4] if f[4] == POS_INF else f[3] + f[4], f[5]))
+
+
+def columns_of(told) -> Columns:
+    rows = sorted(told)
+    kinds = (np.uint32, np.uint16, np.uint32, np.int64, np.int64, np.uint8)
+    return Columns(
+        np.arange(10, 10 + len(NODES)),
+        [f"p{number}" for number in PREDICATES],
+        [np.array([row[at] for row in rows], kind) for at, kind in enumerate(kinds)],
+    )
+
+
+def written(columns: Columns, told, later) -> list:
+    """What the facts are after some fluents were written anew."""
+    fluents = defaultdict(list)
+    for fact in later:
+        fluents[fact[:2]].append(fact)
+    for (subject, predicate), new in fluents.items():
+        facts_given = [
+            (f[3], f[4], {LITERAL: -1, NOTHING: -2}.get(f[2], 10 + f[2]), f[5]) for f in sorted(new, key=lambda f: f[3])
+        ]
+        assert columns.replace(10 + subject, f"p{predicate}", facts_given)
+    return [fact for fact in told if fact[:2] not in fluents] + list(later)
+
+
+def brute(told, times: Times, chosen: Chosen) -> set[tuple[int, int]]:
+    """The pairs of nodes that a step connects."""
+    found = set()
+    for subject, predicate, target, start, end, marks in told:
+        if marks or target >= NOTHING or subject == target or start > times.latest or end < times.earliest:
+            continue
+        if chosen.out is None or (chosen.out and chosen.out[predicate]):
+            found.add((subject, target))
+        if chosen.back is None or (chosen.back and chosen.back[predicate]):
+            found.add((target, subject))
+    return found
+
+
+def distances(pairs, start) -> dict[int, int]:
+    found, frontier = {start: 0}, [start]
+    while frontier:
+        frontier = list(dict.fromkeys(b for a in frontier for near, b in sorted(pairs) if near == a and b not in found))
+        found |= dict.fromkeys(frontier, max(found.values()) + 1)
+    return found
+
+
+CHOSEN = st.sampled_from(
+    [
+        Chosen(None, b""),
+        Chosen(b"", None),
+        Chosen(None, None),
+        Chosen(b"\1\0\1", b""),
+        Chosen(b"\1\1\0", b"\0\1\0"),
+        Chosen(b"", b"\0\0\1"),
+    ]
+)
+CUTS = st.sampled_from([Times(2, 3), Times(0, 1), Times(POS_INF - 1, NEG_INF), Times(3, 3), Times(1, 4)])
+
+
+@pytest.fixture(params=[0, 256], ids=["in numpy", "one by one"])
+def few(request, monkeypatch):
+    monkeypatch.setattr(spreading, "FEW", request.param)
+    monkeypatch.setattr(meeting, "FEW", request.param)
+
+
+@pytest.mark.usefixtures("few")
+@given(told=st.lists(facts(), max_size=25, unique=True), later=st.lists(facts(), max_size=6, unique=True),
+       times=CUTS, chosen=CHOSEN, start=st.sampled_from(NODES))  # fmt: skip
+def test_levels_are_those_of_a_plain_search(told, later, times, chosen, start):
+    columns = columns_of(told)
+    looks = Looks(columns)
+    looks.look()
+    now = written(columns, told, later)
+    pairs = brute(now, times, chosen)
+    spread = Spread(Steps(looks, times, chosen), start)
+    found, distance = {start: 0}, 0
+    while len(level := spread.deeper()):
+        distance += 1
+        assert len(set(level)) == len(level)
+        found |= {int(node): distance for node in level}
+    assert found == distances(pairs, start)
+
+
+@given(told=st.lists(facts(), max_size=25, unique=True), later=st.lists(facts(), max_size=6, unique=True),
+       times=CUTS, chosen=CHOSEN)  # fmt: skip
+def test_rows_are_the_same_one_by_one_and_all_at_once(told, later, times, chosen):
+    columns = columns_of(told)
+    now = written(columns, told, later)
+    steps = Steps(Looks(columns), times, chosen)
+    single = sorted((row, node, far) for node in range(columns.nodes) for row, far in steps.rows(node))
+    rows, near, far = steps.all_rows(as_nodes(range(columns.nodes)))
+    assert sorted(zip(rows.tolist(), near.tolist(), far.tolist(), strict=True)) == single
+    assert {(near, far) for _, near, far in single} == brute(now, times, chosen)
+    assert len(set(single)) == len(single)
+
+
+@pytest.mark.usefixtures("few")
+@given(told=st.lists(facts(), max_size=25, unique=True), times=CUTS, chosen=CHOSEN, longest=st.integers(1, 6),
+       ends=st.permutations(NODES))  # fmt: skip
+def test_shortest_steps_are_those_on_some_shortest_walk(told, times, chosen, longest, ends):
+    source, target, *_ = ends
+    pairs = brute(told, times, chosen)
+    ahead, behind = distances(pairs, source), distances({(b, a) for a, b in pairs}, target)
+    found = shortest_steps(Steps(Looks(columns_of(told)), times, chosen), source, target, longest)
+    length = ahead.get(target, longest + 1)
+    if length > longest:
+        assert found is None
+        return
+    assert found is not None
+    assert found[0] == length
+    on_one = {(a, b) for a, b in pairs if a in ahead and b in behind and ahead[a] + 1 + behind[b] == length}
+    assert {(near, far) for _, near, far in found[1]} == on_one
+    assert len(set(found[1])) == len(found[1])
