@@ -8,18 +8,20 @@ from semgraph.errors import InputError
 from semgraph.model import Fact, Hit
 from semgraph.recall import recall
 from semgraph.render import FLOOR, Dispute, render_facts
-from semgraph.walk import Cut, match, neighbours, paths
+from semgraph.walk import Cut, edge_columns, filled_graph, match, neighbours, paths
 from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
     from contextlib import AbstractContextManager
 
+    import networkx as nx
+
     from semgraph.model import Bounded, Entity, Neighbor, Path, Row
     from semgraph.reader import Reader, Reading
     from semgraph.session import Session
     from semgraph.view import Slice
-    from semgraph.walk import Direction, Mode
+    from semgraph.walk import Direction, EdgeColumns, Mode
 
     Name = str | Entity
 
@@ -137,6 +139,34 @@ class WalkingView:
         """
         with self.reading() as reader:
             return match(reader, self._cut(), patterns, limit=limit, valid_at=self._slice.valid_at)
+
+    def edges(self) -> EdgeColumns:
+        """The edges of the view as numpy columns: positive facts between entities, events and loops among them.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "works_at", "Stripe", valid_from="2021"), kg.add("Jon", "knows", "Maya")
+        >>> edges = kg.edges()
+        >>> sorted(edges.entities[place].label for place in edges.object.tolist())
+        ['Maya', 'Stripe']
+        """
+        with self.reading() as reader:
+            return edge_columns(reader, self._cut())
+
+    def to_networkx(self) -> nx.MultiDiGraph[str]:
+        """The same edges as a graph of networkx, for its algorithms and yours; a copy that changes nothing here.
+
+        A node is the label of an entity (with its id, where several have that label) and has `id` and `label`. An edge
+        is keyed by its predicate (`knows`, `knows#2` where there are several) and has `predicate`, `valid_from_us` and
+        `valid_to_us`: microseconds since 1970, None where there is no beginning or no end.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "works_at", "Stripe", valid_from="2021"), kg.add("Jon", "knows", "Maya")
+        >>> list(kg.to_networkx().edges(keys=True))
+        [('Maya', 'Stripe', 'works_at'), ('Jon', 'Maya', 'knows')]
+        """
+        return filled_graph(self.edges())
 
     def recall(self, query: str, *, limit: int = 6, hops: int = 2, min_confidence: float = 0.4) -> list[Hit]:
         """The facts that matter to a question in free text, the best first; those about what it names before others.

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semgraph.index import meeting, spreading
+from semgraph.index import meeting, spreading, starts
 from semgraph.index.columns import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START, Columns
 from semgraph.index.meeting import shortest_steps
 from semgraph.index.spreading import Spread
+from semgraph.index.starts import Starts
 from semgraph.index.steps import Chosen, Looks, Steps, Times, as_nodes
 from semgraph.temporal import NEG_INF, POS_INF
 
@@ -85,7 +86,7 @@ CHOSEN = st.sampled_from(
         Chosen(b"", b"\0\0\1"),
     ]
 )
-CUTS = st.sampled_from([Times(2, 3), Times(0, 1), Times(POS_INF - 1, NEG_INF), Times(3, 3), Times(1, 4)])
+CUTS = st.sampled_from([Times(2, 3), Times(0, 1), Times(POS_INF - 1, NEG_INF + 1), Times(3, 3), Times(1, 4)])
 
 
 @pytest.fixture(params=[0, 256], ids=["in numpy", "one by one"])
@@ -99,7 +100,7 @@ def few(request, monkeypatch):
        times=CUTS, chosen=CHOSEN, start=st.sampled_from(NODES))  # fmt: skip
 def test_levels_are_those_of_a_plain_search(told, later, times, chosen, start):
     columns = columns_of(told)
-    looks = Looks(columns)
+    looks = Looks.of(columns)
     looks.look()
     now = written(columns, told, later)
     pairs = brute(now, times, chosen)
@@ -117,7 +118,7 @@ def test_levels_are_those_of_a_plain_search(told, later, times, chosen, start):
 def test_rows_are_the_same_one_by_one_and_all_at_once(told, later, times, chosen):
     columns = columns_of(told)
     now = written(columns, told, later)
-    steps = Steps(Looks(columns), times, chosen)
+    steps = Steps(Looks.of(columns), times, chosen)
     single = sorted((row, node, far) for node in range(columns.nodes) for row, far in steps.rows(node))
     rows, near, far = steps.all_rows(as_nodes(range(columns.nodes)))
     assert sorted(zip(rows.tolist(), near.tolist(), far.tolist(), strict=True)) == single
@@ -132,7 +133,7 @@ def test_shortest_steps_are_those_on_some_shortest_walk(told, times, chosen, lon
     source, target, *_ = ends
     pairs = brute(told, times, chosen)
     ahead, behind = distances(pairs, source), distances({(b, a) for a, b in pairs}, target)
-    found = shortest_steps(Steps(Looks(columns_of(told)), times, chosen), source, target, longest)
+    found = shortest_steps(Steps(Looks.of(columns_of(told)), times, chosen), source, target, longest)
     length = ahead.get(target, longest + 1)
     if length > longest:
         assert found is None
@@ -142,3 +143,16 @@ def test_shortest_steps_are_those_on_some_shortest_walk(told, times, chosen, lon
     on_one = {(a, b) for a, b in pairs if a in ahead and b in behind and ahead[a] + 1 + behind[b] == length}
     assert {(near, far) for _, near, far in found[1]} == on_one
     assert len(set(found[1])) == len(found[1])
+
+
+@pytest.mark.parametrize("some", [0, 16])
+@given(told=st.lists(facts(), max_size=25, unique=True), later=st.lists(facts(), max_size=6, unique=True), times=CUTS)
+def test_edges_by_start_are_those_of_the_time(some, told, later, times):
+    columns = columns_of(told)
+    Starts.of(columns).at(times)
+    now = written(columns, told, later)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(starts, "_FEW", some)
+        found = Starts.of(columns).at(times)
+    held = [f for f in now if not f[5] and f[2] < NOTHING and f[3] <= times.latest and f[4] >= times.earliest]
+    assert sorted(zip(*(column.tolist() for column in found), strict=True)) == sorted(fact[:5] for fact in held)

@@ -22,8 +22,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 MAX_LINES = 500
 HEAVY = {"dateparser", "edtf", "mcp", "networkx", "numpy", "openai", "pydantic", "rapidfuzz", "rich"}
-# Named by the user for the graph algorithms and columns to come; no module needs them yet.
-DECLARED_AHEAD = {"networkx", "pydantic"}
+# Named by the user for untrusted input to come; no module needs it yet.
+DECLARED_AHEAD = {"pydantic"}
 # Imported under another name than they are installed by, or not imported at all.
 DATA_ONLY = {"tzdata"}
 

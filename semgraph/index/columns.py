@@ -67,6 +67,8 @@ class Columns:
         self._numbers = {name: number for number, name in enumerate(self.predicates)}
         self._added: dict[int, int] = {}
         self._added_back: list[int] = []
+        self.dropped: list[int] = []  # rows of the base that were superseded
+        self.derived: dict[type, Any] = {}  # what walks made of these columns, by what it is
         self._index()
 
     def _index(self) -> None:
@@ -231,10 +233,12 @@ class Columns:
             self.fresh_out[node].remove(row)
             if far < NOTHING:
                 self.fresh_in[far].remove(row)
-        elif far < NOTHING:
-            first, last = self._in_ptr[far], self._in_ptr[far + 1]
-            place = first + int(np.flatnonzero(self.in_rows[first:last] == row)[0])
-            self.in_start[place], self.in_end[place] = _NOWHERE
+        else:
+            self.dropped.append(row)
+            if far < NOTHING:
+                first, last = self._in_ptr[far], self._in_ptr[far + 1]
+                place = first + int(np.flatnonzero(self.in_rows[first:last] == row)[0])
+                self.in_start[place], self.in_end[place] = _NOWHERE
         self._start[row], self._end[row] = _NOWHERE
 
     def _noded(self, entity: int) -> int:

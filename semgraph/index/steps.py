@@ -40,6 +40,14 @@ class Looks:
         self.linked = True  # every fact has an entity as its object
         self._size = 0
 
+    @classmethod
+    def of(cls, columns: Columns) -> Looks:
+        """Those of some columns, made once."""
+        found = columns.derived.get(cls)
+        if found is None:
+            found = columns.derived[cls] = cls(columns)
+        return found
+
     def look(self) -> None:
         """Look at the rows that have come since."""
         columns, fresh = self.columns, slice(self._size, self.columns.size)
@@ -50,7 +58,10 @@ class Looks:
 
 
 class Times(NamedTuple):
-    """The intervals that count: those that begin at `latest` or before and end at `earliest` or after."""
+    """The intervals that count: those that begin at `latest` or before and end at `earliest` or after.
+
+    A superseded row meets none, for `latest` is before the end of time and `earliest` after its beginning.
+    """
 
     latest: int
     earliest: int

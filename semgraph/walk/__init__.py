@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from semgraph.walk.columns import EdgeColumns, edge_columns, filled_graph
 from semgraph.walk.cut import Cut
 from semgraph.walk.edges import Direction, Edges
 from semgraph.walk.hops import neighbours
 from semgraph.walk.joins import match
 from semgraph.walk.routes import Mode, paths
 
-__all__ = ["Cut", "Direction", "Edges", "Mode", "match", "neighbours", "paths"]
+__all__ = [
+    "Cut",
+    "Direction",
+    "EdgeColumns",
+    "Edges",
+    "Mode",
+    "edge_columns",
+    "filled_graph",
+    "match",
+    "neighbours",
+    "paths",
+]

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from semgraph.factrow import Body
+    from semgraph.index.steps import Times
     from semgraph.store.schema import FactRow
 
-__all__ = ["Cut", "checked_choice", "checked_count"]
+__all__ = ["Cut", "checked_choice", "checked_count", "times_of"]
 
 _ALL = (NEG_INF, POS_INF)
 
@@ -54,6 +55,18 @@ class Cut(NamedTuple):
     def holds(self, row: FactRow, body: Body) -> bool:
         """Whether a fact is in the cut for certain of its start: one that may only have held is in none."""
         return body.basis != "unknown" and self.meets(row.valid_from, row.valid_to)
+
+
+def times_of(cut: Cut) -> Times:
+    """The same as bounds on starts and ends, which is how columns are asked."""
+    from semgraph.index.steps import Times
+
+    if cut.instant is not None:
+        return Times(cut.instant, cut.instant + 1)
+    start, end = cut.span
+    if cut.cover:
+        return Times(start, end)
+    return Times(end - 1, start + 1)
 
 
 def checked_count(what: str, value: object, least: int) -> int:

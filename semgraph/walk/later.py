@@ -1,0 +1,32 @@
+"""Reading again, later, what a walk saw: as it was known then, whatever was written since."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from semgraph.instants import POS_INF
+from semgraph.reader import Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Later"]
+
+
+class Later:
+    """The moment of knowledge of a reader, to be read at after its transaction has ended."""
+
+    __slots__ = ("_known_at", "_session")
+
+    def __init__(self, reader: Reader) -> None:
+        self._session = reader.session
+        self._known_at = min(reader.snapshot.known_at, reader.session.last_recorded)
+
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """A transaction in which the facts are as they were; only what was forgotten since is gone."""
+        session = self._session
+        with session.read():
+            known_at = POS_INF if self._known_at >= session.last_recorded else self._known_at
+            yield Reader(session, session.ledger.at(known_at))
