@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+import os
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -156,7 +156,7 @@ class Session:
         """The feed of the scope with what this write touched."""
         if self.ledger.rebuilt:
             return feed.started_afresh(row.feed, recorded_at)
-        touched, token = frozenset(self.ledger.changed), random.getrandbits(53)
+        touched, token = frozenset(self.ledger.changed), int.from_bytes(os.urandom(6))
         if (index := self.indexes.get(self.scope)) is not None:
             index.wrote(token, touched)
         return feed.appended(
