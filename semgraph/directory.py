@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from semgraph.ledger import Ledger, Snapshot
     from semgraph.temporal import Bound
 
-__all__ = ["Directory", "entity_number", "public_id"]
+__all__ = ["Directory", "chosen_name", "entity_number", "public_id"]
 
+_FEW = 4  # entities that are looked up one by one
 _KEPT = 1 << 16  # names that a handle remembers from one transaction to the next
 _SELF = "user"  # the alias key under which the self entity is found
 
@@ -39,6 +40,15 @@ def entity_number(given: str) -> int | None:
         return int(given[1:], 16)
     except ValueError:
         return None
+
+
+def chosen_name(rows: Sequence[AliasRow], instant: int | None) -> str:
+    """Of the primary names of an entity the one valid at the instant (None: the latest), the latest given winning."""
+    if len(rows) == 1:
+        return rows[0].name
+    at = POS_INF - 1 if instant is None else instant
+    valid = [row for row in rows if row.valid_from <= at < row.valid_to] or rows
+    return max(valid, key=lambda row: (row.kind != "self", row.valid_from, row.recorded_at)).name if valid else ""
 
 
 class Directory:
@@ -203,11 +213,13 @@ class Directory:
         if rows is None:
             self.prefetch_labels([number])
             rows = self._labels[number]
-        if len(rows) == 1:
-            return rows[0].name
-        at = POS_INF - 1 if instant is None else instant
-        valid = [row for row in rows if row.valid_from <= at < row.valid_to] or rows
-        return max(valid, key=lambda row: (row.kind != "self", row.valid_from, row.recorded_at)).name if valid else ""
+        return chosen_name(rows, instant)
+
+    def names_of(self, numbers: Iterable[int]) -> dict[int, tuple[AliasRow, ...]]:
+        """The primary names of entities, each with all of its own, for `chosen_name`."""
+        wanted = set(numbers)
+        self.prefetch_labels(wanted)
+        return {number: tuple(self._labels[number]) for number in wanted}
 
     def prefetch_labels(self, numbers: Iterable[int]) -> None:
         """Read the primary names of many entities at once."""
@@ -216,7 +228,13 @@ class Directory:
             return
         for number in missing:
             self._labels[number] = []
-        for row in self.ledger.store.iterate(AliasRow, self.ledger.scope, entity=missing, retracted_at=POS_INF):
+        store, scope = self.ledger.store, self.ledger.scope
+        found = (
+            [row for number in missing for row in store.select(AliasRow, scope, entity=number, retracted_at=POS_INF)]
+            if len(missing) <= _FEW
+            else store.iterate(AliasRow, scope, entity=missing, retracted_at=POS_INF)
+        )
+        for row in found:
             if row.kind != "alias":
                 self._labels[row.entity].append(row)
         for made in self._pending:
@@ -259,6 +277,7 @@ class Directory:
         label = name.strip()
         self._pending.append(EntityRow(self.ledger.scope, number, label, key, recorded_at))
         self.ledger.made(number, key)
+        self._labels[number] = []
         self._add(key, number, label, "self" if key == _SELF else "primary", bounds, source, recorded_at)
         return number
 

@@ -12,6 +12,7 @@ from semgraph.errors import InputError, RejectedError
 from semgraph.gate import source_class
 from semgraph.model import Outcome, Receipt
 from semgraph.reader import Reader, Reading
+from semgraph.receipts import Kept, LateReceipt, why
 from semgraph.statement import row_of
 from semgraph.store.schema import JustificationRow, RejectedRow, RetractionRow
 from semgraph.temporal import POS_INF, exact
@@ -30,29 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Admitted", "Writer", "Written", "premises_of", "rejected_receipt"]
 
-_GROUNDS = {
-    "g1": "it is an explicit change",
-    "g2": "its start is certainly later",
-    "g3": "it was said later, by more than the window",
-    "g4": "the other was only inferred",
-    "g5": "it is specific where the other is general",
-}
-_ROWS = {
-    4: "the same value holds already",
-    5: "one of the two was told as additional",
-    6: "it is a finer word for the value that held",
-    7: "a finer word for it holds already",
-    8: "the two do not exclude each other",
-    8.5: "it answers an explicit end",
-    9: "the other had ended, nobody knew when",
-    10: "a later-told change outdates it",
-    11: "a less trusted voice can't supersede",
-    12: "supersedes",
-    13: "a bounded exception suspends the value that held",
-    14: "there is no ground to prefer either",
-}
+_SHOWN = 16  # facts that a receipt may make later
 _MANY = 100  # claims that are worth a look at the whole scope
-_WAYS_OUT = "settle() to choose, keep both or drop both; retract() what was said wrongly; end() what has stopped"
 
 
 class Writer:
@@ -209,19 +189,23 @@ class Writer:
         """What became of one claim of a write, with its facts and what it closed."""
         one = written.admitted[index]
         outcome, widened = self.outcome(written, index)
-        reader = self.reader()
         now = (
             self.session.now()
             if self.session.last_recorded >= self.recorded_at
             else max(self.session.wall(), self.recorded_at)
         )
         rows = self._rows_of(written, one.row)
-        facts = reader.facts([Reading(r, b, r.predicate, turned=False, flipped=False) for r, b in rows], now)
-        closed = reader.facts(self._closed(written, one.row), None)
+        held = [Reading(r, b, r.predicate, turned=False, flipped=False) for r, b in rows]
+        ended = self._closed(written, one.row)
+        if one.fresh and len(written.admitted) == 1 and self._simple([*held, *ended]):
+            kept = self._kept(written, outcome, (held, ended), now)
+            return LateReceipt(outcome, kept, exact(self.recorded_at), widened=widened)
+        reader = self.reader()
+        facts, closed = reader.facts(held, now), reader.facts(ended, None)
         conflict = self._conflict(reader, rows) if outcome not in (Outcome.IDEMPOTENT, Outcome.SUPPRESSED) else None
         return Receipt(
             outcome=outcome,
-            why=self._why(written, one, outcome),
+            why=why(written, one, outcome, registered=self._registered(one.row)),
             claims=(reader.claim(one.row),),
             facts=tuple(facts),
             closed=tuple(closed),
@@ -229,6 +213,24 @@ class Writer:
             widened=widened,
             recorded_at=exact(one.row.recorded_at if outcome is Outcome.IDEMPOTENT else self.recorded_at),
         )
+
+    def _simple(self, readings: Sequence[Reading]) -> bool:
+        """Whether all that a receipt says of these facts is at hand, as few have no rivals and no premises."""
+        few = len(readings) <= _SHOWN and not self.ledger.records.justified
+        return few and not any(r.row.disputed or r.body.rivals for r in readings)
+
+    def _kept(self, written: Written, outcome: Outcome, shown: tuple[list[Reading], list[Reading]], now: int) -> Kept:
+        """The claims and names that the facts shown are told with."""
+        readings = [*shown[0], *shown[1]]
+        claims = self.ledger.fetch(c for r in readings for c in (*r.body.claims, *r.body.absorbed))
+        told = [written.admitted[0].row, *claims.values()]
+        ends = {(row.subject, row.object) for row in told} | {(r.row.subject, r.row.object) for r in readings}
+        names = {subject for subject, _ in ends} | {int(ref[1:]) for _, ref in ends if ref.startswith("e")}
+        marks = self.ledger.records.retractions
+        return Kept(written, outcome, shown, claims, self.directory.names_of(names), marks, self.ledger.at(), now)
+
+    def _registered(self, row: ClaimRow) -> bool:
+        return self.ledger.at().predicate(row.predicate).registered
 
     def outcome(self, written: Written, index: int) -> tuple[Outcome, bool]:
         """The outcome of one claim of a write, and whether it widened a fact that was there."""
@@ -386,30 +388,6 @@ class Writer:
         still = reader.conflict_sets(disputed, POS_INF - 1)
         sets = still or reader.conflict_sets(disputed, None)
         return next((s for s in reversed(sets) if own & {fact.id for fact in s.facts}), None)
-
-    def _why(self, written: Written, one: Admitted, outcome: Outcome) -> str:
-        if outcome is Outcome.IDEMPOTENT:
-            return "row 1: this claim is stored already; nothing changes"
-        if not one.fresh:
-            return "row 1: this claim is stored already and gained a justification"
-        if outcome is Outcome.SUPPRESSED and not written.trace.get(one.row.id):
-            return "row 2: a denial of that value, or a missing premise, leaves nothing of it"
-        told = []
-        for row, ground, _ in written.trace.get(one.row.id, ()):
-            because = f" because {_GROUNDS[ground]} ({ground})" if ground else ""
-            name = "8a" if row == 8.5 else f"{row:g}"
-            told.append(f"row {name}: {_ROWS[int(row) if row != 8.5 else 8.5]}{because}")
-        alone = "nothing that competes with it holds"
-        if outcome is Outcome.CONFLICT and not self.ledger.at().predicate(one.row.predicate).registered:
-            alone = "row 14: nobody said how many values the predicate takes, so all stand"
-        elif outcome is Outcome.CONFLICT:
-            alone = "rows 11 and 14: a value that starts while it holds has no ground to end it"
-        elif outcome is Outcome.UPDATE:
-            alone = "row A: it is said to hold still, on grounds that end what began meanwhile"
-        elif one.row.kind in ("deny", "correct"):
-            alone = "row 2: the value is masked wherever no more trusted and no later word says it"
-        text = "; ".join(dict.fromkeys(told)) or alone
-        return f"{text}. Ways out: {_WAYS_OUT}" if outcome is Outcome.CONFLICT else text
 
     # -- refusals
 
