@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from semgraph import audit
 from semgraph.errors import ConfigError, InputError
 from semgraph.explaining import explain, history
-from semgraph.handles import Names, Predicates
+from semgraph.handles import Names, Predicates, Vetoes
 from semgraph.session import Config, Session, check_embedder
 from semgraph.store import open_store
 from semgraph.telling import TellingView
@@ -105,6 +105,11 @@ class KnowledgeGraph(TellingView):
     def predicates(self) -> Predicates:
         """The registry of predicates."""
         return Predicates(self._session)
+
+    @property
+    def vetoes(self) -> Vetoes:
+        """What must never be stored: to list, and to lift."""
+        return Vetoes(self._session)
 
     # -- time
 

@@ -29,11 +29,11 @@ _OPENED = {
     "3": "nobody said since when: it is only possible",
 }
 _GROUNDS = {
-    "g1": "an explicit change (g1)",
-    "g2": "its start is certainly later (g2)",
-    "g3": "said later, by more than the window (g3)",
-    "g4": "the other was only inferred (g4)",
-    "g5": "the specific beats the general (g5)",
+    "g1": "an explicit change",
+    "g2": "its start is certainly later",
+    "g3": "said later, by more than the window",
+    "g4": "the other was only inferred",
+    "g5": "the specific beats the general",
 }
 
 

@@ -1,4 +1,4 @@
-"""The nouns that hold their verbs: `kg.names` and `kg.predicates`."""
+"""The nouns that hold their verbs: `kg.names`, `kg.predicates` and `kg.vetoes`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from semgraph import names as name_rules
+from semgraph import remembering
 from semgraph.directory import alias_bounds
 from semgraph.gate import check_note, check_source
-from semgraph.model import Entity, MergeSuggestion
+from semgraph.model import Entity, MergeSuggestion, Veto
 from semgraph.store.schema import AliasRow, ApartRow, ClaimRow, DefinitionRow
 from semgraph.temporal import POS_INF
 from semgraph.vocabulary import make_predicate
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Name = str | Entity
 
-__all__ = ["Names", "Predicates"]
+__all__ = ["Names", "Predicates", "Vetoes"]
 
 
 class Names:
@@ -341,3 +342,31 @@ class Predicates:
     def __len__(self) -> int:
         with self._session.read():
             return len(self._session.ledger.registry())
+
+
+class Vetoes:
+    """What must never be stored in a scope; `kg.veto` adds to it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __iter__(self) -> Iterator[Veto]:
+        """Every veto, in the order in which they were said."""
+        return iter(remembering.vetoes(self._session))
+
+    def lift(self, *, phrase: str | None = None, entity: Name | None = None, predicate: str | None = None) -> None:
+        """Nothing; what was vetoed may be stored again. What was refused meanwhile has to be told again.
+
+        Raises:
+            NotFoundError: there is no such veto.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> kg.veto(phrase="Project Bluebird")
+        >>> [veto.value for veto in kg.vetoes]
+        ['project bluebird']
+        >>> kg.vetoes.lift(phrase="project bluebird")
+        >>> list(kg.vetoes)
+        []
+        """
+        remembering.lift(self._session, phrase=phrase, entity=entity, predicate=predicate)

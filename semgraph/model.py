@@ -35,6 +35,7 @@ __all__ = [
     "Rejection",
     "Row",
     "Span",
+    "Veto",
 ]
 
 
@@ -220,6 +221,15 @@ class Rejection:
     code: str
     reason: str
     content: Mapping[str, Any] | None = field(hash=False)
+    recorded_at: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Veto:
+    """What must never be stored: a phrase, an entity or a predicate, in the form in which it is compared."""
+
+    kind: str
+    value: str
     recorded_at: Bound
 
 

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from semgraph import names
-from semgraph.errors import InputError, RejectedError
+from semgraph.errors import InputError, NotFoundError, RejectedError
 from semgraph.gate import check_note, check_text, language_gate, source_class, veto_key, vetoed
-from semgraph.model import WORDS, Entity, Literal
+from semgraph.model import WORDS, Entity, Literal, Veto
 from semgraph.store.schema import VetoRow
-from semgraph.temporal import Bound
+from semgraph.temporal import Bound, exact
 from semgraph.vocabulary import predicate_key
 
 if TYPE_CHECKING:
@@ -19,7 +19,17 @@ if TYPE_CHECKING:
     from semgraph.session import Session
     from semgraph.statement import Said
 
-__all__ = ["candidates", "check_guess", "check_language", "check_vetoes", "kept_words", "rules", "veto"]
+__all__ = [
+    "candidates",
+    "check_guess",
+    "check_language",
+    "check_vetoes",
+    "kept_words",
+    "lift",
+    "rules",
+    "veto",
+    "vetoes",
+]
 
 _RULES = (
     (r"i live in (?P<o>[\w .'-]{2,60})", "lives_in"),
@@ -127,23 +137,45 @@ def check_language(session: Session, text: str, words: Mapping[str, Any]) -> Non
 
 def veto(session: Session, *, phrase: str | None, entity: object, predicate: str | None) -> None:
     """Keep what must not be remembered from now on."""
-    given = [
-        (kind, what)
-        for kind, what in (("phrase", phrase), ("entity", entity), ("predicate", predicate))
-        if what is not None
-    ]
-    if len(given) != 1:
-        raise InputError("veto takes exactly one of phrase=, entity= and predicate=")
-    kind, what = given[0]
+    kind, what = _target("veto", phrase, entity, predicate)
     with session.write() as recorded_at:
-        if kind == "phrase":
-            value = veto_key(str(what))
-        elif kind == "entity":
-            value = session.directory.key(what.label if isinstance(what, Entity) else str(what))
-        else:
-            value = session.ledger.registry().canonical(predicate_key(str(what)))
-        session.ledger.store.insert([VetoRow(session.ledger.scope, kind, value, recorded_at)], replace=True)
+        row = VetoRow(session.ledger.scope, kind, _key(session, kind, what), recorded_at)
+        session.ledger.store.insert([row], replace=True)
         session.ledger.forget_records()
+
+
+def lift(session: Session, *, phrase: str | None, entity: object, predicate: str | None) -> None:
+    """Allow again what was vetoed; NotFoundError where it is not."""
+    kind, what = _target("lift", phrase, entity, predicate)
+    with session.write():
+        store, scope = session.ledger.store, session.ledger.scope
+        if not store.delete(VetoRow, scope, kind=kind, value=_key(session, kind, what)):
+            raise NotFoundError(f"the {kind} {_text(what)!r} is not vetoed; kg.vetoes lists what is")
+        session.ledger.forget_records()
+
+
+def vetoes(session: Session) -> list[Veto]:
+    """What must not be remembered, in the order in which it was said."""
+    with session.read():
+        rows = sorted(_vetoes(session), key=lambda row: (row.recorded_at, row.kind, row.value))
+    return [Veto(row.kind, row.value, exact(row.recorded_at)) for row in rows]
+
+
+def _target(verb: str, phrase: str | None, entity: object, predicate: str | None) -> tuple[str, object]:
+    parts = (("phrase", phrase), ("entity", entity), ("predicate", predicate))
+    given = [(kind, what) for kind, what in parts if what is not None]
+    if len(given) != 1:
+        raise InputError(f"{verb} takes exactly one of phrase=, entity= and predicate=")
+    return given[0]
+
+
+def _key(session: Session, kind: str, what: object) -> str:
+    """The form under which a veto is kept."""
+    if kind == "phrase":
+        return veto_key(str(what))
+    if kind == "entity":
+        return session.directory.key(what.label if isinstance(what, Entity) else str(what))
+    return session.ledger.registry().canonical(predicate_key(str(what)))
 
 
 def check_guess(session: Session, said: Said) -> None:

@@ -17,7 +17,7 @@ from semgraph.factrow import bound_text
 from semgraph.gate import SEED_CONFIDENCE, check_confidence, check_source, check_text, source_class
 from semgraph.model import Entity, Literal
 from semgraph.store.schema import ClaimRow
-from semgraph.temporal import ALWAYS, Bound, parse_bound, parse_through
+from semgraph.temporal import Bound, parse_bound, parse_through
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -242,7 +242,9 @@ def _interval(
         raise InputError("give valid_to (the first moment after) or valid_through (the last unit), not both")
     start = None if valid_from is None else parse_bound(valid_from, timezone=timezone)
     if valid_from is not None and start is None:
-        start = ALWAYS  # ".." as a start has no beginning
+        raise RejectedError(
+            "bad_time", "'..' is an open end and no start: leave valid_from out, or say always or unknown"
+        )
     if valid_through is not None:
         end = parse_through(valid_through, timezone=timezone)
     else:

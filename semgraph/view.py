@@ -181,9 +181,10 @@ class GraphView(WalkingView):
         facts = self.values(subject, predicate, qualifiers=qualifiers)
         if len(facts) > 1:
             shown = ", ".join(fact.object.label for fact in facts if fact.object is not None)
+            ways = ", or settle() to choose" if any(fact.conflicted for fact in facts) else ""
             raise ConflictError(
                 f"{facts[0].subject.label} {predicate} has {len(facts)} values at once: {shown}; "
-                "use values() to get them all, or settle() to choose",
+                f"use values() to get them all{ways}",
                 facts,
             )
         return plain(facts[0].object) if facts else default

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Whoever runs the tests may have a configuration of the command line.
+os.environ["SEMGRAPH_CONFIG"] = ""
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 # The same examples every time, so that a change is judged by what it changes; SEMGRAPH_EXAMPLES=2000 looks for more.

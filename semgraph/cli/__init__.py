@@ -8,20 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from semgraph.cli import keeping, reading, telling
-from semgraph.cli.app import cli
+from semgraph.cli.app import Interrupted, cli
 from semgraph.cli.text import clean
 from semgraph.errors import SemgraphError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from types import ModuleType
 
 __all__ = ["main"]
 
 _INTERRUPTED: Final = 130
-#: Modules whose commands hang on the group by being imported.
-COMMANDS: Final[tuple[ModuleType, ...]] = (telling, reading, keeping)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,9 +35,13 @@ def _run(argv: Sequence[str] | None) -> int:
 def _status(run: Callable[[], int]) -> int:
     try:
         return run()
+    except Interrupted as error:
+        _say(error.message)
+        return _INTERRUPTED
     except click.ClickException as error:
         return _misused(error)
     except (click.Abort, KeyboardInterrupt):
+        _say("interrupted")
         return _INTERRUPTED
     except BrokenPipeError:
         _drop_output()  # whoever read has had enough
@@ -54,6 +54,10 @@ def _misused(error: click.ClickException) -> int:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
         return error.exit_code
+    if isinstance(error, click.NoSuchOption) and any(error.option_name in one.opts for one in cli.params):
+        name = error.option_name
+        _say(f"{name} goes before the command: semgraph {name} … {'' if error.ctx is None else error.ctx.info_name}")
+        return error.exit_code
     hint = f"; see `{error.ctx.command_path} --help`" if isinstance(error, click.UsageError) and error.ctx else ""
     _say(f"{error.format_message().rstrip(chr(46))}{hint}")
     return error.exit_code
@@ -61,9 +65,11 @@ def _misused(error: click.ClickException) -> int:
 
 def _failed(error: Exception) -> int:
     if isinstance(error, SemgraphError):
-        _say(str(error))
+        from semgraph.cli.phrasing import command_words
+
+        _say(command_words(str(error)))
     elif isinstance(error, OSError):  # of standard output: all others are semgraph's own
-        _say(error.strerror or str(error))
+        _say(f"can't write the output: {error.strerror or error}")
         _drop_output()
     elif os.environ.get("SEMGRAPH_DEBUG"):
         raise error

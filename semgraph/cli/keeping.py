@@ -1,24 +1,33 @@
-"""The commands that look after a store: export, import, verify, stats, backup, and the demo."""
+"""The commands that look after a store: export, import, verify, stats, backup, recover."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from semgraph.cli.app import App, cli, command, pass_app
-from semgraph.cli.reading import show
-from semgraph.errors import SemgraphError
+from semgraph.cli.app import App, command, pass_app, show
+from semgraph.cli.progress import working
+from semgraph.cli.text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from semgraph.model import Batch
+    from semgraph.recovering import Recovery
 
 __all__: list[str] = []
 
 
 @command(example="semgraph export notes.jsonl.gz\nsemgraph export - | wc -l", slices=True)
-@click.argument("path", default="-")
+@click.argument("path", type=click.Path(), default="-")
 @click.option("--format", type=click.Choice(["jsonl"]), help="The format; by the suffix if left out.")
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
 @pass_app
-def export(app: App, /, path: str, format: str | None) -> None:  # noqa: A002
+def export(app: App, /, path: str, format: str | None, *, force: bool) -> None:  # noqa: A002
     """Write the whole scope to a file, without loss.
 
     The PATH - is standard output.
@@ -30,12 +39,39 @@ def export(app: App, /, path: str, format: str | None) -> None:  # noqa: A002
     if path == "-":
         write_jsonl(view, sys.stdout.buffer)
         return
-    write(view, path, format=format)
-    show(app, {"path": path}, [f"exported to {path}"])
+    if not (force or _is_the_store(app, path)):
+        _ask_to_replace(path)
+    with working(f"writing {clean(path)}"):
+        write(view, path, format=format)
+    show(app, {"path": path}, [clean(f"exported to {path}")])
+
+
+def _is_the_store(app: App, path: str) -> bool:
+    """Whether the path leads to the store itself, which is refused whatever is answered."""
+    own = app.graph().path
+    try:
+        return own is not None and own.samefile(path)
+    except (OSError, ValueError):
+        return False
+
+
+def _ask_to_replace(path: str) -> None:
+    try:
+        there = Path(path).is_file()
+    except ValueError:  # a NUL in it, in older versions of Python
+        there = False
+    if not there:
+        return
+    shown = clean(path)
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"{shown!r} exists already; --force replaces it")
+    if not click.confirm(f"{shown} exists already. Replace it?", err=True):
+        click.echo("semgraph: nothing was exported", err=True)
+        click.get_current_context().exit(1)
 
 
 @command(name="import", example="semgraph import notes.jsonl.gz\nsemgraph import claims.jsonl --source imported:crm")
-@click.argument("path")
+@click.argument("path", type=click.Path())
 @click.option("--format", type=click.Choice(["jsonl"]), help="The format; by the suffix if left out.")
 @click.option("--source", metavar="TEXT", help="Who says all of it, whatever the file says.")
 @pass_app
@@ -45,24 +81,28 @@ def import_file(app: App, /, path: str, format: str | None, source: str | None) 
     PATH is an export, or has the parameters of a claim on each line; - is standard input. An export restores an empty
     scope as it was; into another one its claims come as new ones.
     """
-    from semgraph.cli import text
     from semgraph.exchange import format_of, read
     from semgraph.exchange.jsonl import read_jsonl
 
     if path != "-":
         format_of(path, format)  # before a store is made for it
     graph = app.graph(writing=True)
-    if path == "-":
-        batch = read_jsonl(graph, sys.stdin.buffer, source=source)
-    else:
-        batch = read(graph, path, format=format, source=source)
-    parts = [f"{name} {count}" for name, count in batch.counts.items()]
-    parts += [f"retracted {batch.retracted}"] if batch.retracted else []
-    show(app, batch, [f"{batch.total} claims: {', '.join(parts) or 'none'}"])
+    with working(f"reading {'standard input' if path == '-' else clean(path)}"):
+        if path == "-":
+            batch = read_jsonl(graph, sys.stdin.buffer, source=source)
+        else:
+            batch = read(graph, path, format=format, source=source)
+    show(app, batch, [_counted(batch)])
     if not app.json:
         for (code, reason), count in Counter((r.code, r.reason) for r in batch.rejected).items():
             times = f" ({count} times)" if count > 1 else ""
-            click.echo(text.clean(f"rejected: {code} — {reason}{times}"), err=True)
+            click.echo(clean(f"rejected: {code} — {reason}{times}"), err=True)
+
+
+def _counted(batch: Batch) -> str:
+    parts = [f"{name} {count:,}" for name, count in batch.counts.items()]
+    parts += [f"retracted {batch.retracted:,}"] if batch.retracted else []
+    return f"{batch.total:,} claim{'' if batch.total == 1 else 's'}: {', '.join(parts) or 'none'}"
 
 
 @command(example="semgraph verify && echo sound")
@@ -72,55 +112,81 @@ def verify(app: App) -> None:
 
     Exits with 1 on a difference.
     """
-    from semgraph.cli import text
-
-    found = app.graph().verify()
-    show(app, found, [text.clean(str(problem)) for problem in found] or ["no problems"])
+    graph = app.graph()
+    with working("computing every fact again"):
+        found = graph.verify()
+    show(app, found, [clean(str(problem)) for problem in found] or ["no problems"])
     if found:
         click.get_current_context().exit(1)
-
-
-@command(example="semgraph purge")
-@pass_app
-def purge(app: App) -> None:
-    """Remove the bytes that a forget had to leave."""
-    app.graph(writing=True).purge()
-    show(app, {"purged": True}, ["the bytes of what was forgotten are gone from the file"])
 
 
 @command(example="semgraph stats")
 @pass_app
 def stats(app: App) -> None:
     """How much of what is stored."""
-    from semgraph.cli import text
+    from semgraph.cli.text import pairs
 
     found = app.graph().stats()
-    show(app, found, text.pairs(found))
+    show(app, found, pairs({name.replace("_", " "): value for name, value in found.items() if value != {}}))
 
 
 @command(example="semgraph backup notes-2024-06-01.db")
-@click.argument("path")
+@click.argument("path", type=click.Path())
 @pass_app
 def backup(app: App, /, path: str) -> None:
     """Copy the whole store while others use it."""
-    app.graph().backup(path)
-    show(app, {"path": path}, [f"copied to {path}"])
+    graph = app.graph()
+    with working(f"copying to {clean(path)}"):
+        graph.backup(path)
+    show(app, {"path": path}, [clean(f"copied to {path}")])
 
 
-@command(example="semgraph demo\nsemgraph demo --keep holders.db")
-@click.option("--keep", metavar="PATH", help="Keep the file here; without it, it is removed at the end.")
-def demo(keep: str | None) -> None:
-    """A tour on real data, in a file of its own.
+@command(example="semgraph recover damaged.db saved.db")
+@click.argument("damaged", type=click.Path())
+@click.argument("path", type=click.Path())
+@pass_app
+def recover(app: App, /, damaged: str, path: str) -> None:
+    """Save what can be read of a damaged file.
 
-    The presidents and vice presidents of the United States since 1789.
+    Every claim of DAMAGED that is as it was written goes to the new file PATH, and the facts are computed again.
+    DAMAGED is only read. What is lost is counted.
     """
-    from semgraph.cli import text
-    from semgraph.demo import tour
+    from semgraph.recovering import recover as rescue
 
-    def run(words: list[str]) -> None:
-        try:
-            cli.main(args=words, prog_name="semgraph", standalone_mode=False)
-        except SemgraphError as error:  # some steps show one
-            click.echo(f"semgraph: {text.clean(str(error))}")
+    if Path(path).is_dir():
+        path = str(Path(path) / Path(damaged).name)
+    with working(f"reading {clean(damaged)}"):
+        found = rescue(damaged, path)
+    show(app, found, _recovered(found, path))
+    if not found.whole:
+        click.get_current_context().exit(1)
 
-    tour(run, click.echo, keep)
+
+def _recovered(found: Recovery, path: str) -> Iterator[str]:
+    """What was saved and what is lost."""
+    saved = ", ".join(f"{count:,} {_PLURALS.get(name, name)}" for name, count in found.saved.items())
+    yield clean(f"saved to {path}: {saved or 'nothing'}")
+    lost = dict(found.lost)
+    lost["claim"] = max(lost.get("claim", 0), len(found.claims))
+    shown = ", ".join(f"{count:,} {_PLURALS.get(name, name)}" for name, count in lost.items() if count)
+    yield f"lost: {shown or 'nothing that is known of'}"
+    if found.made_again:
+        yield f"named again from what claims say: {found.made_again:,} entities"
+    yield from (clean(f"still wrong: {problem}") for problem in found.problems)
+
+
+_PLURALS = {
+    "entity": "entities",
+    "alias": "names",
+    "claim": "claims",
+    "justification": "justifications",
+    "retraction": "retractions",
+    "redirect": "merges",
+    "apart": "pairs kept apart",
+    "compat": "values kept side by side",
+    "declared": "declarations",
+    "definition": "definitions",
+    "veto": "vetoes",
+    "rejected": "refusals",
+    "tombstone": "marks of what was forgotten",
+}

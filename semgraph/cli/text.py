@@ -1,28 +1,41 @@
-"""Facts and reports as lines for people: one thing a line, columns aligned, nothing that could drive a terminal."""
+"""Lines for a terminal or a pipe: cells of the right width, aligned columns, colour, nothing that drives a terminal."""
 
 from __future__ import annotations
 
+import os
 import re
-import textwrap
+import shutil
+import sys
 from typing import TYPE_CHECKING, Any, Final
-
-from semgraph.temporal import NEG_INF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from semgraph.model import Claim, ConflictSet, Diff, Fact, FactVersion, ForgetReport, Receipt
-    from semgraph.temporal import Bound
-
 __all__ = [
-    "about", "clean", "conflict", "diff", "fact_line", "forgotten", "history", "pairs", "receipt", "table", "timeline",
-]  # fmt: skip
+    "clean",
+    "ellipsis",
+    "folded",
+    "on_terminal",
+    "pad",
+    "paint",
+    "pairs",
+    "table",
+    "unicode_out",
+    "width",
+    "wrapped",
+]
 
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_BAR: Final = 16  # characters
-_LINE: Final = 80
-_UNSURE: Final = 0.65  # below it a fact is shown with its confidence
-_DAY: Final = 86_400_000_000
+_STYLES: Final[dict[str, dict[str, Any]]] = {
+    "name": {"bold": True},
+    "dim": {"dim": True},
+    "good": {"fg": "green"},
+    "doubt": {"fg": "yellow"},
+    "bad": {"fg": "red"},
+    "command": {"fg": "cyan"},
+}
+_NARROW: Final = 24  # a column that is narrower is not worth wrapping in
+_PLAIN_WIDTH: Final = 80
 
 
 def clean(text: str) -> str:
@@ -30,16 +43,44 @@ def clean(text: str) -> str:
     return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def table(rows: Iterable[Sequence[str]], indent: str = "") -> Iterator[str]:
-    """Rows with their columns aligned."""
-    kept = [[clean(cell) for cell in row] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(*kept, strict=True)]
-    for row in kept:
-        cells = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True) if width]
-        yield (indent + "  ".join(cells)).rstrip()
+def paint(text: str, style: str) -> str:
+    """The text in a style; where there is no terminal, or no colour is wanted, printing takes it off again."""
+    if not text or not style:
+        return text
+    from click import style as styled
+
+    return styled(text, **_STYLES[style])
 
 
-def _width(text: str) -> int:
+# -- where it goes
+
+
+def on_terminal() -> bool:
+    """Whether a person looks at the output."""
+    try:
+        return sys.stdout.isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def columns() -> int:
+    """How wide a line may be: as the terminal, else as COLUMNS says, else 80."""
+    if on_terminal():
+        return max(40, shutil.get_terminal_size().columns)
+    given = os.environ.get("COLUMNS", "")
+    return max(40, int(given)) if given.isdecimal() and len(given) < 5 else _PLAIN_WIDTH
+
+
+def unicode_out() -> bool:
+    """Whether the output can take characters beyond ASCII."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "").replace("_", "")
+    return encoding.startswith("utf")
+
+
+# -- cells
+
+
+def width(text: str) -> int:
     """How many cells of a terminal it takes."""
     if text.isascii():
         return len(text)
@@ -48,200 +89,114 @@ def _width(text: str) -> int:
     return cell_len(text)
 
 
-def pairs(words: Mapping[str, Any], indent: str = "") -> Iterator[str]:
-    """Names and values, one pair a line, nested mappings below their name."""
-    for name, value in words.items():
-        if isinstance(value, dict):
-            yield f"{indent}{name}:" + ("" if value else " none")
-            yield from pairs(value, indent + "  ")
+def pad(text: str, cells: int) -> str:
+    """The text with blanks up to so many cells."""
+    return text + " " * (cells - width(text))
+
+
+def ellipsis(text: str, cells: int) -> str:
+    """The text, cut with a mark where it takes more than so many cells."""
+    if width(text) <= cells:
+        return text
+    mark = "…" if unicode_out() else "~"
+    from rich.cells import set_cell_size
+
+    return set_cell_size(text, max(cells - 1, 0)).rstrip() + mark
+
+
+def wrapped(text: str, cells: int, indent: str = "") -> list[str]:
+    """The text in lines of at most so many cells, broken at blanks where there are some; later ones indented."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        room = cells - (len(indent) if lines else 0)
+        longer = f"{line} {word}" if line else word
+        if width(longer) <= room:
+            line = longer
+            continue
+        if line:
+            lines.append((indent if lines else "") + line)
+        *parts, line = _chopped(word, cells - len(indent))
+        lines += [(indent if lines else "") + part for part in parts]
+    return [*lines, (indent if lines else "") + line]
+
+
+def _chopped(word: str, cells: int) -> list[str]:
+    if width(word) <= cells:
+        return [word]
+    from rich.cells import chop_cells
+
+    return chop_cells(word, max(cells, 2))
+
+
+def folded(line: str, indent: str = "  ") -> Iterator[str]:
+    """A line, on a terminal in as many lines as it needs."""
+    if on_terminal():
+        yield from wrapped(line, columns(), indent)
+    else:
+        yield line
+
+
+# -- tables
+
+
+def table(rows: Iterable[Sequence[str]], indent: str = "", styles: Sequence[str] = ()) -> Iterator[str]:
+    """Rows with their columns aligned, empty columns left out.
+
+    On a terminal the last cell is wrapped below itself where the line would be too long, so that columns stay columns;
+    elsewhere a row is a line.
+    """
+    kept = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(map(width, column)) for column in zip(*kept, strict=True)]
+    limit = columns() if on_terminal() else 0
+    for row in kept:
+        yield from _row(row, widths, indent, styles, limit)
+
+
+def _row(row: Sequence[str], widths: Sequence[int], indent: str, styles: Sequence[str], limit: int) -> Iterator[str]:
+    last = max((n for n, cell in enumerate(row) if cell), default=-1)
+    line, used = indent, len(indent)
+    for n, cell in enumerate(row[: last + 1]):
+        if not widths[n]:
+            continue
+        style = styles[n] if n < len(styles) else ""
+        if n < last:
+            line += paint(cell, style) + " " * (widths[n] - width(cell) + 2)
+            used += widths[n] + 2
+        elif not limit or used + width(cell) <= limit:
+            line += paint(cell, style)
         else:
-            yield f"{indent}{name}: {clean(str(value))}"
+            yield from _tail(line, used, cell, style, limit, indent)
+            return
+    yield line.rstrip()
 
 
-# -- facts
+def _tail(line: str, used: int, cell: str, style: str, limit: int, indent: str) -> Iterator[str]:
+    """A last cell that is too long: below itself, or on lines of its own where its column is narrow."""
+    if limit - used < _NARROW:
+        yield line.rstrip()
+        line = " " * (len(indent) + 4)
+        used = len(line)
+    first, *more = wrapped(cell, limit - used)
+    yield (line + paint(first, style)).rstrip()
+    yield from (" " * used + paint(part, style) for part in more)
 
 
-def fact_line(fact: Fact) -> str:
-    """A fact in a line: what holds, when, and what to know about it."""
-    notes = ", ".join(_notes(fact))
-    return _plain(fact) + (f"  ({clean(notes)})" if notes else "")
+def pairs(words: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """Names and values, one pair a line, values aligned, nested mappings below their name."""
+    plain = [name for name, value in words.items() if not isinstance(value, dict)]
+    cells = max((width(_spoken(name)) for name in plain), default=0) + 1
+    for name, value in words.items():
+        if not isinstance(value, dict):
+            yield f"{indent}{pad(_spoken(name) + ':', cells)} {clean(_value(value))}"
+        elif value:
+            yield f"{indent}{_spoken(name)}:"
+            yield from pairs(value, indent + "  ")
 
 
-def _plain(fact: Fact) -> str:
-    return clean(f"{fact.label} {_interval(fact)}")
+def _spoken(name: str) -> str:
+    return clean(name)
 
 
-def _notes(fact: Fact) -> Iterator[str]:
-    if fact.conflicted:
-        yield "in conflict"
-    if fact.planned:
-        yield "planned"
-    if fact.start_basis == "unknown":
-        yield "since an unknown time"
-    elif not fact.certain:
-        yield "not certain"
-    if fact.start_basis == "observed":
-        yield "seen then, began earlier"
-    elif fact.start_basis == "resumed":
-        yield "resumed"
-    if fact.confidence < _UNSURE:
-        yield f"confidence {fact.confidence:.2f}"
-    yield from (f"{name} {value}" for name, value in fact.qualifiers.items())
-
-
-def about(found: Mapping[str, Sequence[Fact]]) -> Iterator[str]:
-    """What holds, by predicate."""
-    every = [(predicate, fact) for predicate, facts in found.items() for fact in facts]
-    yield from table([predicate, _object(fact), _interval(fact), ", ".join(_notes(fact))] for predicate, fact in every)
-
-
-def _object(fact: Fact) -> str:
-    mark = "not " if fact.negative else ""
-    return mark + ("(anything)" if fact.object is None else fact.object.label)
-
-
-def _interval(fact: Fact) -> str:
-    return f"[{_short(fact.valid_from)}, {_short(fact.valid_to)})"
-
-
-def _short(bound: Bound | None) -> str:
-    """A bound without the parts of a second, which are there for order and not for reading."""
-    return "" if bound is None else re.sub(r"(:\d\d)\.\d+", r"\1", str(bound))
-
-
-def timeline(facts: Sequence[Fact], *, gaps: bool) -> Iterator[str]:
-    """Facts in the order of time, each with a bar; with `gaps` also where nothing is known in between."""
-    scale = _scale(facts)
-    rows: list[list[str]] = []
-    reached: Bound | None = None
-    names = {fact.predicate for fact in facts}
-    for fact in facts:
-        if gaps and reached is not None and fact.valid_from.instant > reached.instant:
-            rows.append([_short(reached), _short(fact.valid_from), "", "", "(nothing known)", ""])
-        if fact.valid_to is None:
-            gaps = False
-        elif reached is None or fact.valid_to.instant > reached.instant:
-            reached = fact.valid_to
-        start = "?" if fact.start_basis == "unknown" else _short(fact.valid_from)
-        shown = fact.predicate if len(names) > 1 else ""
-        end = _short(fact.valid_to) or ".."
-        rows.append([start, end, _bar(fact, scale), shown, _object(fact), ", ".join(_endings(fact, facts))])
-    yield from table(rows)
-
-
-def _endings(fact: Fact, facts: Sequence[Fact]) -> Iterator[str]:
-    later = [_object(other) for other in facts if fact.id in other.supersedes]
-    by = f" by {', '.join(later)}" if later else ""
-    if fact.end_reason in {"superseded", "refined", "suspended"}:
-        yield f"{fact.end_reason}{by}"
-    elif fact.end_reason == "ttl":
-        yield "not confirmed again"
-    elif fact.end_reason in {"ended", "soft"}:
-        yield "ended"
-    yield from _notes(fact)
-
-
-def _scale(facts: Sequence[Fact]) -> tuple[int, int]:
-    """The stretch of time that a bar spans."""
-    known = [f.valid_from.instant for f in facts if f.valid_from.instant != NEG_INF]
-    known += [f.valid_to.instant for f in facts if f.valid_to is not None and f.valid_to.instant != NEG_INF]
-    if not known:
-        return 0, 1
-    first, last = min(known), max(known)
-    spare = max(last - first, _DAY) // _BAR if any(f.valid_to is None for f in facts) else 0
-    return first, max(last + spare, first + 1)
-
-
-def _bar(fact: Fact, scale: tuple[int, int]) -> str:
-    first, last = scale
-    if fact.valid_from.instant == NEG_INF and fact.valid_to is None:
-        return ""
-    start = first if fact.start_basis == "unknown" else max(fact.valid_from.instant, first)
-    end = last if fact.valid_to is None else fact.valid_to.instant
-    cells = [round((instant - first) * _BAR / (last - first)) for instant in (start, end)]
-    left = min(cells[0], _BAR - 1)
-    right = max(cells[1], left + 1)
-    return "|" + " " * left + "=" * (right - left) + " " * (_BAR - right) + "|"
-
-
-def history(versions: Iterable[FactVersion]) -> Iterator[str]:
-    """What was believed, belief by belief; the moments are exact, so that they can be read at."""
-    for version in versions:
-        until = "" if version.known_to is None else f" until {version.known_to}"
-        yield f"from {version.known_from}{until}"
-        yield f"  {_plain(version.fact)}"
-
-
-# -- conflicts and differences
-
-
-def conflict(found: ConflictSet) -> Iterator[str]:
-    """A conflict, its sides, and how to end it."""
-    what = found.subject.label if found.subject is not None else "who"
-    target = f" {found.object.label}" if found.object is not None else ""
-    until = "" if found.until is None else f" until {_short(found.until)}"
-    yield clean(f"{what} {found.predicate}{target}: {len(found.facts)} values since {_short(found.since)}{until}")
-    yield from table(_sides(found), "  ")
-    yield f"  id {found.id}"
-
-
-def _sides(found: ConflictSet) -> Iterator[list[str]]:
-    for fact in found.facts:
-        side = fact.subject.label if found.subject is None else _object(fact)
-        yield [side, _interval(fact), ", ".join(fact.sources), f"confidence {fact.confidence:.2f}"]
-
-
-def diff(found: Diff) -> Iterator[str]:
-    """What changed, was opened and was closed, and which conflicts came and went."""
-    paired = {id(fact) for pair in found.changed for fact in pair}
-    for old, new in found.changed:
-        yield f"~ {_plain(old)}  ->  {clean(_object(new))} {_interval(new)}"
-    yield from (f"+ {_plain(fact)}" for fact in found.opened if id(fact) not in paired)
-    yield from (f"- {_plain(fact)}" for fact in found.closed if id(fact) not in paired)
-    for mark, sets in (("conflict opened", found.conflicts_opened), ("conflict settled", found.conflicts_settled)):
-        for one in sets:
-            yield clean(f"{mark}: {', '.join(fact.label for fact in one.facts)}")
-
-
-# -- reports
-
-
-def receipt(done: Receipt) -> Iterator[str]:
-    """What a write did: the facts that it made, those that it closed, and what disputes them."""
-    if done.outcome == "rejected":
-        yield clean(f"rejected: {done.code} — {done.reason}")
-        return
-    ordered = sorted(done.facts, key=lambda fact: fact.negative)
-    lines = [fact_line(fact) for fact in ordered] or [_claim_line(claim) for claim in done.claims[:1]]
-    yield f"{done.outcome}: {lines[0] if lines else clean(done.why)}"
-    yield from (f"  and {line}" for line in lines[1:])
-    yield from (f"  closes {_plain(fact)}" for fact in done.closed)
-    if done.conflict is not None:
-        mine = {fact.id for fact in done.facts}
-        for rival in done.conflict.facts:
-            if rival.id not in mine:
-                yield f"  against {_plain(rival)}, said by {clean(', '.join(rival.sources))}"
-    if done.outcome in {"conflict", "suppressed", "idempotent"} and done.why and lines:
-        yield from _wrapped(done.why)
-
-
-def _wrapped(words: str) -> Iterator[str]:
-    """Words in lines that fit anywhere."""
-    yield from textwrap.wrap(clean(words), _LINE, initial_indent="  ", subsequent_indent="  ")
-
-
-def _claim_line(claim: Claim) -> str:
-    target = "(anything)" if claim.object is None else claim.object.label
-    denied = "denied " if claim.kind in {"deny", "correct"} else ""
-    return clean(f"{denied}{claim.subject.label} {claim.predicate} {target}")
-
-
-def forgotten(report: ForgetReport) -> Iterator[str]:
-    """What a forget removed, or would remove."""
-    verb = "would forget" if report.dry_run else "forgot"
-    yield f"{verb}: {report.claims} claims, {report.facts} facts, {report.entities} entities"
-    yield from (f"  {_plain(fact)}" for fact in report.listed)
-    yield from (f"  mentioned in: {_claim_line(claim)}" for claim in report.mentioned)
-    if not report.dry_run:
-        state = "the bytes are gone from the file" if report.purged else f"the bytes are not gone yet: {report.pending}"
-        yield from _wrapped(f"{state}; {report.beyond_reach}")
+def _value(value: object) -> str:
+    return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

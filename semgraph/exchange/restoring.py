@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from semgraph.exchange.rows import EXPORTED
 from semgraph.index.feed import started_afresh
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from semgraph.engine import KnowledgeGraph
-    from semgraph.exchange.jsonl import ExportRows
+    from semgraph.exchange.rows import Header
     from semgraph.ledger import Fluent, Ledger
     from semgraph.store.protocol import Store
     from semgraph.store.schema import Row
@@ -28,7 +28,18 @@ _ROWS: Final = 1000  # stored at a time
 _FLUENTS: Final = 500  # whose claims are read at a time
 
 
-def restore(kg: KnowledgeGraph, export: ExportRows) -> Batch | None:
+class Rows(Protocol):
+    """The rows of a scope in the order of an export, with what its header says."""
+
+    @property
+    def header(self) -> Header:
+        """How many rows of each table, the clock, the counter of entities."""
+
+    def rows(self, scope: int) -> Iterator[Row]:
+        """Every row, as one of the scope."""
+
+
+def restore(kg: KnowledgeGraph, export: Rows) -> Batch | None:
     """What restoring did, or None if the scope is not empty (then nothing was read)."""
     session = kg._session  # noqa: SLF001 - restoring is about rows, and only the session leads to them
     store, ledger = session.store, session.ledger

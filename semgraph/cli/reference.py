@@ -1,0 +1,219 @@
+"""What the commands are and what their JSON documents hold, told from the code: for `semgraph help` and the README."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from semgraph.cli.app import SECTIONS, cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["DOCUMENTS", "MEANINGS", "OBJECTS", "commands_markdown", "json_lines"]
+
+#: The document of each command: an object by its name, a list of such, or what is said in words.
+DOCUMENTS: Final = {
+    "add": "Receipt", "set": "Receipt", "remember": "Receipt, or a list of Receipt where there are several",
+    "settle": "Receipt", "end": "Receipt", "deny": "Receipt", "correct": "Receipt", "retract": "Receipt",
+    "unretract": "Receipt", "forget": "ForgetReport", "veto": "{vetoed}, {lifted}, or a list of Veto",
+    "purge": "{purged}", "value": "a text, number or boolean, or null", "about": "{predicate: list of Fact}",
+    "timeline": "list of Fact", "list": "list of Fact", "entities": "list of Entity", "aliases": "list of text",
+    "conflicts": "list of ConflictSet", "explain": "Explanation for an id, else a list of Explanation",
+    "history": "list of FactVersion", "diff": "Diff", "rejected": "list of Rejection", "recall": "list of Hit",
+    "neighbors": "list of Neighbor", "paths": "list of Path",
+    "match": "list of {values, interval: [from, to], facts: list of Fact}",
+    "declare": "{id, label}", "alias": "{name, id, label}", "unalias": "{name, entity}", "merge": "{id, label}",
+    "unmerge": "{id, label}", "keep-apart": "{a, b}", "suggest": "list of MergeSuggestion",
+    "define": "a definition: what is not at its default", "predicates": "list of definitions, or the one asked for",
+    "export": "{path}; the export itself if the path is -", "import": "Batch", "verify": "list of Problem",
+    "stats": "{count by name}", "backup": "{path}", "recover": "Recovery",
+    "demo": "no document: its commands print text", "help": "no document", "config": "{setting: {value, origin}}",
+    "completion": "no document",
+}  # fmt: skip
+#: The objects, in the order in which one meets them.
+OBJECTS: Final = (
+    "Fact", "Claim", "Entity", "Literal", "Receipt", "Batch", "ConflictSet", "Diff", "FactVersion", "Explanation",
+    "Hit", "Neighbor", "Path", "MergeSuggestion", "Rejection", "Veto", "ForgetReport", "Problem", "Recovery",
+)  # fmt: skip
+MEANINGS: Final = {
+    "id": "what it is asked for by",
+    "subject": "what it is about; null in a conflict about who it is",
+    "predicate": "the relation, by its canonical name",
+    "object": "the value: Entity, Literal or null",
+    "qualifiers": "details of the claim",
+    "valid_from": "since when it holds",
+    "valid_to": "up to when, not included; null is open",
+    "start_basis": "stated, observed, unknown, always or resumed",
+    "certain": "whether it holds whatever its imprecise bounds turn out to be",
+    "conflicted": "whether others contradict it",
+    "planned": "whether it was only announced",
+    "negative": "whether it says that something does not hold",
+    "status": "current, past, planned and the like, at the time of the read",
+    "confidence": "0 to 1",
+    "sources": "who says so",
+    "claims": "the claims it rests on; a count in a report, ids in a recovery",
+    "text": "the words in which it was said",
+    "recorded_at": "when the graph was told",
+    "system_from": "since when it is believed",
+    "system_to": "until when it was believed; null is still",
+    "supersedes": "what it replaced",
+    "ended_by": "the claims that ended it",
+    "end_reason": "open, stated, superseded, refined, suspended, ended, soft or ttl",
+    "because": "its premises, by id; each list one justification",
+    "kind": "state, change, also, end, deny or correct; of a veto phrase, entity or predicate",
+    "said_at": "when the source said it",
+    "source": "who says so",
+    "source_ref": "where it is said",
+    "retracted_at": "when it was withdrawn; null if it stands",
+    "label": "the name it is shown by",
+    "value": "as a text, number or boolean; of a veto the form in which it is compared",
+    "unit": "the unit of a number, or null",
+    "outcome": "new, duplicate, refinement, update, split, conflict, history, ended, suppressed, idempotent, rejected",
+    "code": "why it was refused, as a word, or null",
+    "reason": "why it was refused, in words, or null",
+    "why": "why, in words",
+    "facts": "the facts at hand; a count in a report",
+    "closed": "the facts that ended",
+    "conflict": "the contradiction that arose, or null",
+    "widened": "whether a fact holds for longer than before",
+    "counts": "how many, by outcome",
+    "rejected": "the refused ones",
+    "receipts": "one for each claim, where asked for",
+    "retracted": "how many claims were withdrawn",
+    "since": "from when it holds",
+    "until": "up to when; null is open",
+    "opened": "what holds only in the second view",
+    "changed": "pairs of what was closed and what took its place",
+    "conflicts_opened": "contradictions only in the second view",
+    "conflicts_settled": "contradictions only in the first",
+    "fact": "the fact",
+    "known_from": "since when it was believed",
+    "known_to": "until when; null is still",
+    "opened_by": "why it begins, in words",
+    "closed_by": "why it ends, in words",
+    "superseded_by": "what replaced it",
+    "rivals": "what contradicts it",
+    "premises": "the claims it was derived from",
+    "story": "all of it in words",
+    "recalled": "how often it was recalled",
+    "score": "higher is better",
+    "channels": "the rank in each way of finding it",
+    "entity": "the entity",
+    "distance": "how many steps away",
+    "entities": "from the first to the last; a count in a report",
+    "interval": "when all of it holds, [from, to], or null",
+    "arrival": "the earliest moment of getting there, or null",
+    "a": "the one",
+    "b": "the other",
+    "content": "what was said, or null where it must not be kept",
+    "purged": "whether the bytes are gone too",
+    "dry_run": "whether nothing was done",
+    "pending": "why bytes are left, or null",
+    "tombstone": "the id of the mark that something was forgotten, or null",
+    "listed": "what would go",
+    "mentioned": "claims in which others speak of it",
+    "beyond_reach": "what no forgetting reaches, in words",
+    "where": "where it is",
+    "what": "what is wrong there",
+    "saved": "rows saved, by table",
+    "lost": "rows lost, by table",
+    "made_again": "entities made again from what claims say",
+    "problems": "what is still wrong",
+}
+_TYPES: Final = (
+    (r"Bound \| None|Bound", "time"), (r"Mapping\[str, int\]", "object of numbers"), (r"Mapping\[[^]]*\]", "object"),
+    (r"tuple\[tuple\[str, \.\.\.\], \.\.\.\]", "list of lists of text"),
+    (r"tuple\[tuple\[Fact, Fact\], \.\.\.\]", "list of pairs of Fact"),
+    (r"tuple\[(\w+), \.\.\.\]|list\[(\w+)\]", r"list of \1\2"), (r"\bstr\b", "text"), (r"\bbool\b", "boolean"),
+    (r"\b(?:int|float)\b", "number"), (r"\bSpan\b", "pair of time"), (r"\bOutcome\b", "text"), (r"\bAny\b", "value"),
+    (r" \| None", " or null"), (r" \| ", " or "),
+)  # fmt: skip
+_INTRODUCTION: Final = (
+    "With --json, before or after the name of a command, standard output is one JSON document and nothing else. "
+    "What follows is kept stable: names are not renamed and meanings do not change; attributes may be added. "
+    "A time is a text in ISO 8601 or EDTF at the precision at which it was given: 2024, 2024-03, 2024-03-05T09:30Z, "
+    "2024~, -inf, unknown. Errors are a line on standard error, and then there is no document."
+)
+
+
+def _classes() -> dict[str, Any]:
+    from semgraph import model, recovering
+
+    return {name: getattr(model, name, None) or getattr(recovering, name) for name in OBJECTS}
+
+
+def json_lines(width: int = 78) -> Iterator[str]:
+    """The documents of the commands and the attributes of their objects."""
+    yield from textwrap.wrap(_INTRODUCTION, width)
+    yield ""
+    for name in cli.list_commands(click.Context(cli)):
+        first, *more = textwrap.wrap(DOCUMENTS[name], width - 14)
+        yield f"  {name:<12}{first}"
+        yield from (" " * 14 + line for line in more)
+    for name, made in _classes().items():
+        yield ""
+        yield from textwrap.wrap(f"{name}: {_first(made.__doc__)}", width, subsequent_indent="  ")
+        for field in fields(made):
+            words = f"{_type(str(field.type))}; {MEANINGS[field.name]}"
+            first, *more = textwrap.wrap(words, width - 22)
+            yield f"  {field.name:<20}{first}"
+            yield from (" " * 22 + line for line in more)
+
+
+def _first(doc: str) -> str:
+    return " ".join(doc.split("\n\n", 1)[0].split()).replace("`", "")
+
+
+def _type(annotation: str) -> str:
+    for pattern, words in _TYPES:
+        annotation = re.sub(pattern, words, annotation)
+    return annotation
+
+
+# -- the README
+
+
+def commands_markdown() -> str:
+    """Every command with its arguments, options and an example, as Markdown."""
+    lines: list[str] = []
+    context = click.Context(cli, info_name="semgraph")
+    lines += ["| option | before any command |", "| --- | --- |", *map(_row, _options(cli, context)), ""]
+    for heading, modules in SECTIONS.items():
+        lines += [f"**{heading}**", ""]
+        for name in (name for part in modules.values() for name in part.split()):
+            found = cli.get_command(context, name)
+            if found is not None:
+                lines += [*_command(name, found, context), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _command(name: str, found: click.Command, parent: click.Context) -> Iterator[str]:
+    context = click.Context(found, info_name=name, parent=parent)
+    usage = " ".join(["semgraph", name, *found.collect_usage_pieces(context)]).replace(" [OPTIONS]", "")
+    yield f"`{usage}`: {_help(found)}"
+    yield ""
+    options = [row for row in _options(found, context) if row[0] not in {"--json", "-h, --help"}]
+    if options:
+        yield from ("| option | |", "| --- | --- |", *map(_row, options), "")
+    example = str(found.epilog).partition("Example:\n")[2]
+    yield from ("```sh", *(line.strip() for line in example.splitlines()), "```")
+
+
+def _options(found: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+    records = (param.get_help_record(context) for param in found.get_params(context) if isinstance(param, click.Option))
+    yield from (record for record in records if record is not None)
+
+
+def _row(record: tuple[str, str]) -> str:
+    option, words = (cell.replace("|", "\\|") for cell in record)
+    return f"| `{option}` | {words} |"
+
+
+def _help(found: click.Command) -> str:
+    words = " ".join((found.help or "").replace("\b", "").split())
+    return re.sub(r"(?<=\s)([<>*_])(?=\s)", r"\\\1", words)

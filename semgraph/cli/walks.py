@@ -1,0 +1,150 @@
+"""The commands that walk the graph and search it: recall, neighbors, paths, match."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from semgraph.cli.app import ENTITY, PREDICATE, command, pass_app, show, together
+from semgraph.cli.text import clean, paint, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from semgraph.cli.app import App
+    from semgraph.model import Bounded, Path, Row
+
+__all__: list[str] = []
+
+_WALK = together(
+    click.option(
+        "--direction", type=click.Choice(["out", "in", "any"]), default="out", help="Which way facts are walked."
+    ),
+    click.option("--predicates", type=PREDICATE, metavar="NAME", multiple=True, help="Walk only these; repeatable."),
+)
+
+
+@command(example='semgraph recall "Where does Maya work?"\nsemgraph recall "Maya" --limit 10 --prompt', slices=True)
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1), default=6, show_default=True, metavar="N", help="The most facts.")
+@click.option("--hops", type=click.IntRange(0), default=2, show_default=True, metavar="N", help="How far to look.")
+@click.option(
+    "--min-confidence", type=click.FloatRange(0, 1), default=0.4, metavar="0..1", help="Only what is as sure."
+)
+@click.option("--prompt", is_flag=True, help="Print the block that goes into a prompt.")
+@pass_app
+def recall(app: App, /, query: str, *, prompt: bool, **words: Any) -> None:
+    """The facts that matter to a question.
+
+    The best first; what contradicts a fact comes with it.
+    """
+    from semgraph.cli.words import fact_line
+
+    view = app.view()
+    found = view.recall(query, **words)
+    if prompt and not app.json:
+        show(app, None, view.render(found).splitlines(), empty="nothing that is known matters to it")
+        return
+    rows = ([fact_line(hit.fact), hit.why] for hit in found)
+    show(app, found, table(rows, styles=("", "dim")), empty="nothing that is known matters to it")
+
+
+@command(example="semgraph neighbors Maya\nsemgraph neighbors Maya --hops 2 --direction any", slices=True)
+@click.argument("entity", type=ENTITY)
+@click.option("--hops", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="How many steps.")
+@_WALK
+@click.option(
+    "--limit", type=click.IntRange(1), default=1000, show_default=True, metavar="N", help="The most entities."
+)
+@pass_app
+def neighbors(app: App, /, entity: str, predicates: tuple[str, ...], **words: Any) -> None:
+    """What is near something, and through which facts."""
+    found = app.view().neighbors(app.name(entity), predicates=predicates or None, **words)
+    rows = ([str(one.distance), one.entity.label, "; ".join(fact.label for fact in one.facts)] for one in found)
+    show(app, found, _bounded(table(rows, styles=("dim", "name", "")), found), empty="nothing is near it")
+
+
+@command(example="semgraph paths Maya Oslo\nsemgraph paths Maya Oslo --mode overlap --direction any", slices=True)
+@click.argument("source", type=ENTITY)
+@click.argument("target", type=ENTITY)
+@click.option(
+    "--mode",
+    type=click.Choice(["snapshot", "overlap", "chronological"]),
+    help="All facts hold now or at --at; all hold together at some time; each follows the one before.",
+)
+@click.option("--cutoff", type=click.IntRange(1, 8), default=4, show_default=True, metavar="N", help="The most facts.")
+@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, metavar="N", help="The most paths.")
+@_WALK
+@pass_app
+def paths(app: App, /, source: str, target: str, predicates: tuple[str, ...], **words: Any) -> None:
+    """The ways from one thing to another, the shortest first."""
+    found = app.view().paths(app.name(source), app.name(target), predicates=predicates or None, **words)
+    lines = (line for n, one in enumerate(found) for line in (*[""] * bool(n), *_path(one)))
+    show(app, found, _bounded(lines, found), empty="no path within the cutoff")
+
+
+def _path(path: Path) -> Iterator[str]:
+    from semgraph.cli.words import Dates, about_row, sentence
+
+    dates = Dates(path.facts)
+    together = f"arriving {path.arrival}" if path.arrival is not None else f"confidence {path.confidence:.2f}"
+    yield paint(clean(" > ".join(entity.label for entity in path.entities)), "name") + paint(f"  ({together})", "dim")
+    rows = [[sentence(fact), *about_row(fact, dates)[1:]] for fact in path.facts]
+    yield from table(rows, "  ", ("", "dim", "doubt"))
+
+
+def _bounded(lines: Iterable[str], found: Bounded[Any]) -> Iterator[str]:
+    """The lines, and beside them that there is more."""
+    yield from lines
+    if found.truncated:
+        click.echo("semgraph: there are more; --limit shows them", err=True)
+
+
+@command(example="semgraph match '?who works_at Stripe' '?who lives_in ?city'", slices=True)
+@click.argument("patterns", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="The most rows.")
+@pass_app
+def match(app: App, /, patterns: tuple[str, ...], limit: int | None) -> None:
+    """Every way to make all patterns true.
+
+    A pattern is SUBJECT PREDICATE OBJECT; a word that begins with ? is a variable, the same in all of them. Names with
+    blanks are quoted inside the pattern.
+    """
+    triples = [(app.name(s), p, app.name(o)) for s, p, o in _patterns(patterns)]
+    found = app.view().match(*triples, limit=limit)
+    document = [{"values": dict(row), "interval": row.interval, "facts": row.facts} for row in found]
+    show(app, document, _rows(found), empty="no match")
+
+
+def _patterns(given: tuple[str, ...]) -> list[list[str]]:
+    """Triples: each argument one, or every three arguments."""
+    try:
+        parts = [shlex.split(pattern) for pattern in given]
+    except ValueError:
+        raise click.BadParameter("a quote is not closed in a pattern", param_hint="PATTERNS") from None
+    if all(len(part) == 3 for part in parts):
+        return parts
+    if len(given) % 3 == 0:
+        return [list(given[n : n + 3]) for n in range(0, len(given), 3)]
+    wrong = next(pattern for pattern, part in zip(given, parts, strict=True) if len(part) != 3)
+    raise click.BadParameter(
+        f"{wrong!r} is no SUBJECT PREDICATE OBJECT; quote names with blanks", param_hint="PATTERNS"
+    )
+
+
+def _rows(found: list[Row]) -> Iterator[str]:
+    if not found:
+        return
+    from semgraph.cli.words import Dates
+
+    dates = Dates()
+    head = [*found[0], "from", "to"]
+    rows = [
+        [*(thing.label for thing in row.values()), dates.short(row.interval[0]), dates.short(row.interval[1]) or ".."]
+        for row in found
+    ]
+    first, *rest = table([head, *rows])
+    yield paint(first, "dim")
+    yield from rest
