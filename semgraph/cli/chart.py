@@ -21,6 +21,7 @@ _BARS: Final = (20, 48)  # the narrowest and the widest
 _GAP: Final = 2
 _ROWS: Final = 24  # with more, the axis is drawn again below
 _LABEL: Final = 30  # cells of a value beside its bar, where the line is narrow
+_APART: Final = 7  # cells from one tick to the next, at least
 _HOUR: Final = 3_600_000_000
 _STEPS: Final = (  # microseconds, and how an instant is named at that step
     *((n * _HOUR, "%H") for n in (1, 3, 6, 12)),
@@ -245,14 +246,13 @@ def _head(axis: _Axis, used: int, marks: _Marks) -> Iterator[str]:
 
 def _ticks(axis: _Axis) -> Iterator[tuple[int, str]]:
     """The round instants in the axis, as far apart as their names need."""
-    apart = (axis.last - axis.first) * 6 // axis.cells
+    cell = (axis.last - axis.first) / axis.cells
     year = 365 * DAY + DAY // 4
-    if apart > 20 * DAY:
-        months = max(1, round(apart / (year / 12)))
-        step = next((m for m in (1, 3, 6, 12) if m >= months), 0)
-        yield from _calendar(axis, step or 12 * _round(months / 12))
+    if cell * _APART > 14 * DAY:
+        months = next((n for n in (1, 3, 6) if n * year / 12 >= cell * (_APART + 2)), 0)
+        yield from _calendar(axis, months or 12 * _round(cell * _APART / year))
         return
-    step, shape = next(((s, w) for s, w in _STEPS if s >= apart), _STEPS[-1])
+    step, shape = next((s, w) for s, w in _STEPS if s >= cell * _APART)
     instant = -(-axis.first // step) * step
     while instant < axis.last:
         shown = format_instant(instant)
