@@ -16,15 +16,17 @@ __all__ = [
     "QUESTION",
     "SPECULATION",
     "TRANSIENT",
+    "words",
 ]
 
 
-def _words(text: str) -> tuple[str, ...]:
+def words(text: str) -> tuple[str, ...]:
+    """The words of a table that is written as a text."""
     return tuple(text.split())
 
 
-def _either(words: tuple[str, ...]) -> str:
-    return f"(?:{'|'.join(words)})"
+def _either(found: tuple[str, ...]) -> str:
+    return f"(?:{'|'.join(found)})"
 
 
 _BE = r"(?:is|are|was|were|am|be|been|being|[a-z\ue000]+'s|(?:you|we|they)'re|i'm|isn't|aren't|wasn't|weren't)"
@@ -42,7 +44,7 @@ _DEGREE = (
 # -- affect: moods -----------------------------------------------------------------------------------------------------
 
 MOODS = frozenset(
-    _words(
+    words(
         "agitated amused angry annoyed anxious ashamed bored cheerful confused cranky delighted demoralized "
         "demotivated depressed devastated disappointed discouraged displeased distressed down ecstatic elated "
         "embarrassed enraged enthusiastic euphoric exasperated excited exhausted frightened frustrated furious "
@@ -103,7 +105,7 @@ AFFECT = (
 # -- opinions about others, and of others ------------------------------------------------------------------------------
 
 _PERSON = _either(
-    _words(
+    words(
         "person guy man woman human manager boss colleague coworker co-worker teammate developer engineer teacher "
         "leader lead friend father mother dad mom parent husband wife partner listener cook driver designer "
         "neighbour neighbor roommate flatmate speaker writer programmer coder employee employer client customer "
@@ -111,7 +113,7 @@ _PERSON = _either(
     )
 )
 _TRAITS = _either(
-    _words(
+    words(
         "annoying arrogant awesome awful boring bossy brilliant charming clever clueless condescending crazy "
         "creepy cruel dishonest dumb fantastic gorgeous gullible horrible idiotic ignorant immature incompetent "
         "insane insufferable lazy lovely manipulative moody narcissistic nasty nice obnoxious overrated pathetic "
@@ -120,7 +122,7 @@ _TRAITS = _either(
     )
 )
 _EPITHETS = _either(
-    _words(
+    words(
         "asshole bully clown coward crook diva fool fraud genius hypocrite idiot jerk liar loser micromanager "
         "moron narcissist nightmare nuisance psychopath rockstar slob snob weirdo"
     )
@@ -156,6 +158,10 @@ OPINION = (
         "in (?:my|his|her|their|our|your|[^ ]{1,40}'s) (?:humble |honest )?(?:opinion|view|eyes|experience|"
         "judgement|judgment)"
     ),
+    "my (?:honest |personal |own )?(?:read|take|view|impression|sense|hunch) (?:is|on|of)",
+    "(?:just|mostly|only|that's) my (?:read|take|view|opinion|impression|taste)",
+    "(?:i'm|i am) (?:a bit |very |quite )?(?:skeptical|sceptical) (?:of|about)",
+    "i find (?:it|this|that|the|these|those|him|her|them)",
     ("(?:nobody|no one|everyone|everybody|no-one) (?:really )?(?:likes|hates|loves|trusts|respects|wants|dislikes)"),
     (
         "(?:does not|doesn't|don't) (?:really )?(?:know|understand|care|deserve) what (?:he|she|they|it)(?: "
@@ -173,7 +179,7 @@ OPINION = (
 
 # Words after which "will" is a noun or a name, and those that show it is no modal verb when they follow it.
 NO_VERB = frozenset(
-    _words(
+    words(
         "a an the his her their my your our its free good ill last living strong and or of by with from at in on "
         "to for met uncle king father saint who whom is was has had are were does did told asked called named via "
         "than like ferrell smith rogers turner"
@@ -184,6 +190,9 @@ SPECULATION = (
     "(?:has|have|had) plans (?:to|for)",
     "inten(?:ds?|ded|ding) (?:to|on)",
     "(?:the|an|no|every|any) intention (?:to|of)",
+    "commit(?:s|ted|ting)? to [a-z]{2,20}ing",
+    "promis(?:es?|ed|ing) (?:[a-z]{2,20} ){0,2}(?:to|that|i'd|he'd|she'd|they'd|we'd)",
+    r"\A(?:will|won't) [a-z]{2,20}",
     (
         r"(?:is|are|am|was|were|[a-z\ue000]+'s|[a-z]+'re|i'm|isn't|aren't|not) (?:not |still |also |now |"
         "seriously |currently |really |just |always |actively )?(?:going to(?! school| college| university| "
@@ -273,7 +282,7 @@ HEDGED = (
 # -- transient states --------------------------------------------------------------------------------------------------
 
 PASSING_STATES = frozenset(
-    _words(
+    words(
         "afk away blocked broken building busy closed compiling crashing debugging deploying down eating failing "
         "flaky hanging idle loading offline open paused pending queued rebooting restarting running sick sleeping "
         "stuck syncing testing typing unavailable unreachable waiting"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from semgraph import names
 from semgraph.errors import InputError, NotFoundError, RejectedError
@@ -31,20 +32,6 @@ __all__ = [
     "vetoes",
 ]
 
-_RULES = (
-    (r"i live in (?P<o>[\w .'-]{2,60})", "lives_in"),
-    (r"i work (?:at|for) (?P<o>[\w .&'-]{2,60})", "works_at"),
-    (r"my name is (?P<o>[\w .'-]{2,60})", "name"),
-    (r"i speak (?P<o>[\w-]{2,30})", "speaks"),
-    (r"i(?: am|'m) allergic to (?P<o>[\w -]{2,40})", "allergic_to"),
-    (r"i use (?P<o>[\w .+#-]{1,40})", "uses"),
-    (r"my time ?zone is (?P<o>[\w/+-]{2,40})", "timezone"),
-    (r"i report to (?P<o>[\w .'-]{2,60})", "reports_to"),
-    (r"i(?: am|'m) married to (?P<o>[\w .'-]{2,60})", "married_to"),
-    (r"i (?:like|love|enjoy) (?P<o>[\w -]{2,40})", "likes"),
-    (r"i (?:dislike|hate) (?P<o>[\w -]{2,40})", "dislikes"),
-)
-
 
 def candidates(
     session: Session,
@@ -59,10 +46,11 @@ def candidates(
         raise InputError(f"extractor is 'rules', None or a callable from a text to candidates, not {extractor!r}")
     check_note(given.get("source"), "source")
     source = session.config.source if given.get("source") is None else given["source"]
-    return [{**found, "source": found.get("source") or source} for found in _candidates(text, given, extractor)]
+    found = _candidates(session, text, given, extractor)
+    return [{**words, "source": words.get("source") or source} for words in found]
 
 
-def _candidates(text: str, given: Mapping[str, Any], extractor: Any) -> list[dict[str, Any]]:
+def _candidates(session: Session, text: str, given: Mapping[str, Any], extractor: Any) -> list[dict[str, Any]]:
     base = {**given, "text": text}
     if given.get("subject") is not None or extractor is None:
         return [_filled(base)]
@@ -71,7 +59,7 @@ def _candidates(text: str, given: Mapping[str, Any], extractor: Any) -> list[dic
     }
     if callable(extractor):
         return [{"text": text, **common, **_candidate(found)} for found in extractor(text)]
-    found = [{"text": text, **common, **candidate} for candidate in rules(text)]
+    found = [{**common, **candidate} for candidate in rules(session, text, given.get("said_at"))]
     return found or [_filled(base)]
 
 
@@ -85,18 +73,17 @@ def _candidate(found: object) -> dict[str, Any]:
     return words
 
 
-def rules(text: str) -> list[dict[str, Any]]:
-    """What the built-in patterns find: plain first-person statements, each sentence on its own."""
-    found = []
-    for sentence in re.split(r"(?<=[.!])\s+", text.strip()):
-        for pattern, predicate in _RULES:
-            match = re.fullmatch(pattern, sentence.strip().rstrip(".!"), re.IGNORECASE)
-            if match:
-                found.append(
-                    {"subject": "user", "predicate": predicate, "object": match["o"].strip(), "text": sentence}
-                )
-                break
-    return found
+def rules(session: Session, text: str, said_at: object = None) -> list[dict[str, Any]]:
+    """What the built-in patterns find, with dates read as of when it was said; see `semgraph.phrases`."""
+    from semgraph import phrases
+    from semgraph.phrases.dating import dated
+
+    spoken = session.when(said_at)  # type: ignore[arg-type]  # what is no date is refused there
+    zone = ZoneInfo(session.config.timezone or "UTC")
+    instant = session.wall() if spoken is None or spoken.precision == "unknown" else spoken.instant
+    reference = exact(instant).to_datetime().astimezone(zone)
+    found = phrases.candidates(text, partial(dated, reference=reference))
+    return [{key: value for key, value in words.items() if value is not None} for words in found]
 
 
 def _filled(words: dict[str, Any]) -> dict[str, Any]:

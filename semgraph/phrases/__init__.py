@@ -1,0 +1,102 @@
+"""Sentences in: patterns for what people tell an assistant, made for precision.
+
+A sentence is read whole or not at all; what no pattern is sure of is left, to be kept as a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from semgraph.phrases.ends import SPEAKER
+from semgraph.phrases.readers import Dated, Words, life, statement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Dates = Callable[[str], Dated | None]
+
+__all__ = ["Dated", "candidates", "sentences"]
+
+_MOST_WORDS: Final = 40
+_ABBREVIATED: Final = "".join(
+    rf"(?<!\b{word}\.)" for word in ("Mr", "Mrs", "Ms", "Dr", "St", "vs", "e\\.g", "i\\.e", "[A-Z]")
+)
+_END: Final = re.compile(rf"(?<=[.!?])[\"')\]]*{_ABBREVIATED}\s+(?=[\"'(\[]?[^\W_a-z])|\n+")
+_ASIDE: Final = re.compile(r" \([^()]*\)(?=[ ,.!])")
+_CONTRACTIONS: Final = (
+    (re.compile("’"), "'"),
+    (re.compile(r"\b(I)'m\b", re.IGNORECASE), r"\1 am"),
+    (re.compile(r"\b(I|you|we|they)'ve\b", re.IGNORECASE), r"\1 have"),
+    (re.compile(r"\b(I|you|we|they|he|she|it)'ll\b", re.IGNORECASE), r"\1 will"),
+    (re.compile(r"\b(you|we|they)'re\b", re.IGNORECASE), r"\1 are"),
+    (re.compile(r"\b(do|does|is|are|was|were|has|have)n't\b", re.IGNORECASE), r"\1 not"),
+    (re.compile(r"(?<=\w)'s(?= (?:\w+ing|been|no longer|not) )"), " is"),
+)
+_OPENERS: Final = re.compile(
+    r"(?:(?:(?:hey|hi|hello)(?: [A-Z]\w*)?|actually|also|again|and|anyway|btw|but|by the way|fact|for the record|fyi|"
+    r"honestly|however|just so you know|no|note|note that|oh|ok|okay|please note|please remember|remember|"
+    r"remember that|so|update|well|yeah|yes)[,:]? )+",
+    re.IGNORECASE,
+)
+# What makes a sentence say less, or something else, than its main clause.
+_NOT_PLAIN: Final = re.compile(
+    r"\b(?:allegedly|almost|barely|believe|believes|can|could|hardly|heard|hope|hopes|if|imagine|(?-i:may)|might|must|nearly|"
+    r"never|nobody|pretend|reportedly|said|says|should|supposedly|think|thinks|unless|whether|wish|would)\b|[?\"“”]",
+    re.IGNORECASE,
+)
+_PRONOUN: Final = re.compile("(?:I|we|you|he|she|it|they|this|that) ", re.IGNORECASE)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, as written.
+
+    >>> sentences("Dr. Lee lives in Oslo. I use Vim 9.1 now.")
+    ['Dr. Lee lives in Oslo.', 'I use Vim 9.1 now.']
+    """
+    return [part.strip() for part in _END.split(text) if part.strip()]
+
+
+def candidates(text: str, dated: Dates) -> list[Words]:
+    """What the patterns find in a text: for each statement the words of `add`, and its sentence.
+
+    `dated` takes the dates out of a clause; it gives None where they say more than one thing.
+
+    >>> [(c["subject"], c["predicate"], c["object"]) for c in candidates("I live in Oslo and work at Linear.", Dated)]
+    [('user', 'lives_in', 'Oslo'), ('user', 'works_at', 'Linear')]
+    """
+    return [
+        {**words, "text": sentence} for sentence in sentences(text) for words in _statements(_plain(sentence), dated)
+    ]
+
+
+def _plain(sentence: str) -> str:
+    """The sentence without asides, contractions and openers; empty where it is not plainly asserted."""
+    plain = " ".join(_ASIDE.sub(" ", sentence).split())
+    for pattern, written in _CONTRACTIONS:
+        plain = pattern.sub(written, plain)
+    plain = plain[opener.end() :] if (opener := _OPENERS.match(plain)) else plain
+    return "" if len(plain.split()) > _MOST_WORDS or _NOT_PLAIN.search(plain) else plain.rstrip(".! ")
+
+
+def _statements(text: str, dated: Dates) -> list[Words]:
+    """Those of one clause, or of each of the clauses that "and" joins."""
+    joints = list(re.finditer(",? (?:and|but|while) ", text))
+    when = dated(text)
+    found = [] if when is None else statement(when) or ([] if joints else life(when))
+    if found:
+        return found
+    for joint in joints:
+        first = dated(text[: joint.start()])
+        if first is None:
+            continue
+        born = life(first)
+        left = born or statement(first)
+        if not left:
+            continue
+        rest = text[joint.end() :]
+        who = str(left[0]["subject"])
+        right = _statements(rest, dated) or _statements(f"{'I' if who == SPEAKER else who} {rest}", dated)
+        if right or born or _PRONOUN.match(rest):
+            return left + right
+    return []
