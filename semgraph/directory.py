@@ -268,12 +268,15 @@ class Directory:
             rows = valid
         return min(rows, key=lambda row: row.recorded_at).entity
 
-    def create(self, name: str, recorded_at: int, source: str, bounds: Bounds | None = None) -> int:
-        """A new entity whose primary name this is."""
+    def create(
+        self, name: str, recorded_at: int, source: str, bounds: Bounds | None = None, *, number: int | None = None
+    ) -> int:
+        """A new entity whose primary name this is; its number is one that the scope never gave, or the one given."""
         key = self.key(name)
-        self.counter += 1
-        seed = f"{self.scope_name}\x00{self.counter}".encode()
-        number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest(), "big") >> 1
+        if number is None:
+            self.counter += 1
+            seed = f"{self.scope_name}\x00{self.counter}".encode()
+            number = int.from_bytes(hashlib.blake2b(seed, digest_size=8).digest(), "big") >> 1
         label = name.strip()
         self._pending.append(EntityRow(self.ledger.scope, number, label, key, recorded_at))
         self.ledger.made(number, key)

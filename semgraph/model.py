@@ -235,12 +235,18 @@ class Veto:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What a batch did: counts by outcome, the refused ones, receipts in input order when asked for."""
+    """What a batch did: counts by outcome, the refused ones, receipts in input order when asked for.
+
+    Of a file that another tool wrote also `predicates`, how many claims each of those met has, and `notes`, what could
+    not be taken as it stands.
+    """
 
     counts: Mapping[str, int] = field(hash=False)
     rejected: tuple[Receipt, ...] = ()
     receipts: tuple[Receipt, ...] = ()
     retracted: int = 0
+    predicates: Mapping[str, int] = field(default_factory=dict, hash=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def total(self) -> int:

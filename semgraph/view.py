@@ -214,6 +214,26 @@ class GraphView(WalkingView):
                 if fact.confidence >= min_confidence and _qualified(fact, qualifiers):
                     yield fact
 
+    def chunks(self, *, possible: bool = False) -> Iterator[list[Fact]]:
+        """Every fact of the slice in the order of `facts`, some hundreds at a time and all of one snapshot.
+
+        For modules of semgraph itself: nobody else's writes are seen meanwhile, and the memory does not grow with the
+        graph.
+        """
+        with self._session.read():
+            with self.reading() as reader:
+                entities = [row.id for row in reader.ledger.store.iterate(EntityRow, reader.ledger.scope)]
+            entities.sort()
+            instant = self._instant()
+            for start in range(0, len(entities), CHUNK):
+                with self.reading() as reader:
+                    rows = reader.rows(subject=entities[start : start + CHUNK])
+                    rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
+                    found = [r for row in rows for r in reader.reading(row, row.predicate) if _positive(r)]
+                    kept = [r for r in found if self._in_slice(r.row, r.body, possible=possible)]
+                    for first in range(0, len(kept), CHUNK):
+                        yield reader.facts(kept[first : first + CHUNK], instant)
+
     def about(self, entity: Name) -> dict[str, list[Fact]]:
         """What holds about an entity, by predicate; also what is told of it from the other end."""
         with self.reading() as reader:

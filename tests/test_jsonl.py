@@ -790,7 +790,7 @@ def test_only_the_whole_graph_is_written(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("path", "kind"), [("a.graphml", None), ("a.jsonl", "xml"), (io.BytesIO(), None)])
+@pytest.mark.parametrize(("path", "kind"), [("a.xls", None), ("a.jsonl", "xml"), (io.BytesIO(), None)])
 def test_an_unknown_format_is_an_input_error(path, kind):
     with pytest.raises(InputError, match="format"):
         semgraph.write(graph(), path, format=kind)

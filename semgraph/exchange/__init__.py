@@ -9,17 +9,42 @@ from semgraph.errors import InputError
 
 if TYPE_CHECKING:
     from semgraph.engine import KnowledgeGraph
+    from semgraph.exchange.formats import Progress
     from semgraph.exchange.lines import Place
     from semgraph.model import Batch
     from semgraph.view import GraphView
 
-__all__ = ["format_of", "read", "write"]
+__all__ = ["READABLE", "WRITABLE", "format_of", "read", "write"]
 
-_SUFFIXES = {".jsonl": "jsonl", ".jsonl.gz": "jsonl"}
+#: By suffix; each may be followed by .gz.
+_SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".graphml": "graphml",
+    ".gexf": "gexf",
+    ".csv": "csv",
+    ".json": "json",
+}
+WRITABLE = ("jsonl", "graphml", "gexf", "csv", "json")
+READABLE = ("jsonl", "graphml", "gexf")
 
 
-def write(view: GraphView, path: Place, *, format: str | None = None) -> None:  # noqa: A002 - the API's word
-    """A file that holds one scope, replaced in one step; JSON lines lose nothing and are the same for the same store.
+def write(
+    view: GraphView,
+    path: Place,
+    *,
+    format: str | None = None,  # noqa: A002 - the API's word
+    progress: Progress | None = None,
+) -> None:
+    """A file that holds one scope, replaced in one step; the same store gives the same bytes.
+
+    JSON lines lose nothing, and take the graph itself. The other formats hold what the view holds as nodes and edges:
+    a view at an instant or over a window its facts, the graph itself those of all time. `.gz` after the suffix packs.
+
+    Args:
+        view: the graph, or what `at`, `during` and `throughout` give.
+        path: where to, or a binary stream, which needs `format`.
+        format: one of `WRITABLE`; by the suffix if left out.
+        progress: is called now and then with the number of facts written.
 
     >>> import semgraph
     >>> kg, copy = semgraph.KnowledgeGraph(), semgraph.KnowledgeGraph()
@@ -28,10 +53,15 @@ def write(view: GraphView, path: Place, *, format: str | None = None) -> None:  
     >>> semgraph.read(copy, "maya.jsonl.gz").counts
     {'new': 1}
     """
-    format_of(path, format)
-    from semgraph.exchange.jsonl import write_jsonl
+    kind = format_of(path, format, WRITABLE)
+    if kind == "jsonl":
+        from semgraph.exchange.jsonl import write_jsonl
 
-    write_jsonl(view, path)
+        write_jsonl(view, path)
+        return
+    from semgraph.exchange.formats import write_graph
+
+    write_graph(view, path, kind, progress)
 
 
 def read(
@@ -40,21 +70,39 @@ def read(
     *,
     format: str | None = None,  # noqa: A002 - the API's word
     source: str | None = None,
+    unregistered: str = "many",
+    strict: bool = True,
 ) -> Batch:
-    """What taking in a file did, all of it in one transaction; see `semgraph.exchange.jsonl.read_jsonl`.
+    """What taking in a file did, all of it in one transaction.
+
+    JSON lines are an export or plain claims (see `semgraph.exchange.jsonl.read_jsonl`). Any other format is a graph,
+    whose nodes become entities and whose edges become claims; `.predicates` of the batch counts those met, and
+    `.notes` says in words what could not be taken as it stands.
+
+    Args:
+        kg: the graph; its scope is what is written to.
+        path: where from, or a binary stream, which needs `format`.
+        format: one of `READABLE`; by the suffix if left out.
+        source: who says all of it; else what the file says, or `imported:` and the format.
+        unregistered: how many values at a time a predicate of a foreign graph takes that nobody has defined:
+            "many", "one", or "flag" to leave it undefined.
+        strict: refuse XML that its schema does not allow; else only what can't be understood.
 
     Raises:
         ImportRejected: the file can't be taken in; `.code` says why, and nothing of it was written.
     """
-    format_of(path, format)
-    from semgraph.exchange.jsonl import read_jsonl
+    kind = format_of(path, format, READABLE)
+    if kind == "jsonl":
+        from semgraph.exchange.jsonl import read_jsonl
 
-    return read_jsonl(kg, path, source=source)
+        return read_jsonl(kg, path, source=source)
+    from semgraph.exchange.formats import read_graph
+
+    return read_graph(kg, path, kind, source=source, unregistered=unregistered, strict=strict)
 
 
-def format_of(path: Place, given: str | None = None) -> str:
-    """The name of a file's format: as given, else by its suffix."""
-    known = sorted(set(_SUFFIXES.values()))
+def format_of(path: Place, given: str | None = None, known: tuple[str, ...] = READABLE) -> str:
+    """The name of a file's format, one of those known: as given, else by its suffix."""
     if not isinstance(path, (str, os.PathLike)) and not (hasattr(path, "read") or hasattr(path, "write")):
         raise InputError(f"a file is a path or a binary stream, not {type(path).__name__}")
     if given is not None:
@@ -63,9 +111,9 @@ def format_of(path: Place, given: str | None = None) -> str:
         return given
     if not isinstance(path, (str, os.PathLike)):
         raise InputError("a stream has no suffix: say which format=")
-    name = os.fsdecode(path).lower()
-    found = next((kind for suffix, kind in _SUFFIXES.items() if name.endswith(suffix)), None)
+    name = os.fsdecode(path).lower().removesuffix(".gz")
+    suffixes = {suffix: kind for suffix, kind in _SUFFIXES.items() if kind in known}
+    found = next((kind for suffix, kind in suffixes.items() if name.endswith(suffix)), None)
     if found is None:
-        known_suffixes = ", ".join(_SUFFIXES)
-        raise InputError(f"{os.fsdecode(path)!r} does not end with {known_suffixes}: say which format= it has")
+        raise InputError(f"{os.fsdecode(path)!r} does not end with {', '.join(suffixes)}: say which format= it has")
     return found

@@ -8,15 +8,13 @@ The name of the scope is no part of it. A line is at most 64 MiB long, a plain o
 from __future__ import annotations
 
 import hashlib
-import os
 from collections import Counter
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.errors import ImportRejected, InputError
 from semgraph.exchange.checks import WRONG, Checker
-from semgraph.exchange.lines import MAX_ROW, reading, target, writing
+from semgraph.exchange.lines import MAX_ROW, reading, refuse_own_file, writing
 from semgraph.exchange.rows import dumped, header_from, header_of, parsed, row_from, row_lines
 from semgraph.store.schema import TABLES
 from semgraph.view import is_graph
@@ -35,7 +33,6 @@ __all__ = ["check_jsonl", "read_jsonl", "write_jsonl"]
 
 FORMAT: Final = "semgraph"
 VERSION: Final = 1
-_SAME: Final = ("", "-wal", "-shm", "-journal")
 
 
 def write_jsonl(view: GraphView, place: Place) -> int:
@@ -45,7 +42,7 @@ def write_jsonl(view: GraphView, place: Place) -> int:
     """
     if not is_graph(view):
         raise InputError("JSON lines hold the whole of a scope at every time: write the graph, not a view of it")
-    _refuse_own_file(view, place)
+    refuse_own_file(view.path, place)
     with view._session.read(), writing(place) as file:  # noqa: SLF001 - only the session leads to the rows
         digest, count = hashlib.sha256(), -1  # the header is no row
         for line in _export(view):
@@ -64,15 +61,6 @@ def _export(graph: KnowledgeGraph) -> Iterator[bytes]:
     header = header_of(store, scope, 0 if found is None else found.entities)
     yield dumped({"format": FORMAT, "version": VERSION, **header._asdict()})
     yield from row_lines(store, scope)
-
-
-def _refuse_own_file(graph: KnowledgeGraph, place: Place) -> None:
-    """An export over the store itself would be the end of both."""
-    if graph.path is None or not isinstance(place, (str, os.PathLike)):
-        return
-    own = [graph.path.with_name(graph.path.name + suffix) for suffix in _SAME]
-    if target(Path(place)) in [path.resolve() for path in own]:
-        raise InputError(f"{os.fsdecode(place)!r} is the store itself; choose another name")
 
 
 def read_jsonl(kg: KnowledgeGraph, place: Place, source: str | None = None) -> Batch:

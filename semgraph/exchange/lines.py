@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, cast
 from semgraph.errors import ImportRejected, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     Place = str | os.PathLike[str] | IO[bytes]
 
@@ -24,6 +24,8 @@ MAX_ROW: Final = 64 << 20
 FREE_EXPANSION: Final = 64 << 20
 MAX_RATIO: Final = 200
 _GZIP: Final = b"\x1f\x8b"
+_SAME: Final = ("", "-wal", "-shm", "-journal")  # the files of a store
+_COUNTED: Final = 1 << 20
 _IN_MEMORY: Final = 16 << 20  # of a stream, before it goes to a temporary file
 
 
@@ -106,6 +108,67 @@ def _spooled(stream: IO[bytes], stack: ExitStack) -> tuple[IO[bytes], int]:
     return cast("IO[bytes]", spool), size
 
 
+class Bytes:
+    """The bytes of a file, unpacked if it is gzip."""
+
+    def __init__(self, file: Any, shown: str) -> None:
+        self._file = file
+        self._shown = shown
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes; ImportRejected where the file can't be read."""
+        try:
+            return cast("bytes", self._file.read(size))
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ImportRejected("bad_gzip", f"{self._shown}: the compressed file is damaged: {error}") from None
+        except OSError as error:
+            raise _unreadable(self._shown, error) from None
+
+    def rewind(self) -> None:
+        """Go back to the start."""
+        self._file.seek(0)
+
+
+@contextmanager
+def reading_bytes(place: Place, limit: int, hint: str) -> Iterator[Bytes]:
+    """The bytes of a file or stream, unpacked if they are gzip.
+
+    Where there are more than the limit that is told at once, in an ImportRejected that ends with the hint.
+    """
+    with ExitStack() as stack:
+        file, size = _opened(place, stack)
+        packed = _begins_with(file, _GZIP)
+        source: Any = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb")) if packed else file
+        found = Bytes(source, shown_name(place))
+        if packed:  # how much it expands to is told before anything is made of it
+            size = 0
+            while size <= limit and (data := found.read(_COUNTED)):
+                size += len(data)
+            found.rewind()
+        if size > limit:
+            raise ImportRejected(
+                "oversize", f"{shown_name(place)} is larger than {limit >> 20} MiB{', unpacked' * packed}: {hint}"
+            )
+        yield found
+
+
+def shown_name(place: Place) -> str:
+    """What messages call a file: its name without the folders, which may say more than its owner wants to."""
+    return os.path.basename(os.fsdecode(place)) if isinstance(place, (str, os.PathLike)) else "the stream"  # noqa: PTH119
+
+
+@contextmanager
+def kept_aside(parts: Iterable[str]) -> Iterator[IO[bytes]]:
+    """The texts one after another, to be read from the start: for what stands in a file before they do."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        for part in parts:
+            file.write(part.encode())
+        file.seek(0)
+        yield file
+
+
 def _begins_with(file: IO[bytes], mark: bytes) -> bool:
     head = file.read(len(mark))
     file.seek(0)
@@ -168,6 +231,15 @@ def target(path: Path) -> Path:
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
         raise InputError(f"{str(path)!r} is {what}; name a file")
     return path
+
+
+def refuse_own_file(store: Path | None, place: Place) -> None:
+    """InputError where an export would go over the store itself: that would be the end of both."""
+    if store is None or not isinstance(place, (str, os.PathLike)):
+        return
+    own = [store.with_name(store.name + suffix) for suffix in _SAME]
+    if target(Path(place)) in [path.resolve() for path in own]:
+        raise InputError(f"{os.fsdecode(place)!r} is the store itself; choose another name")
 
 
 def _sync_folder(folder: Path) -> None:

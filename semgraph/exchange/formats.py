@@ -1,0 +1,66 @@
+"""Which module writes and reads which format of a graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from semgraph.errors import InputError
+from semgraph.exchange.lines import refuse_own_file, writing
+from semgraph.view import GraphView, is_graph
+
+if TYPE_CHECKING:
+    from semgraph.engine import KnowledgeGraph
+    from semgraph.exchange.foreign import ForeignGraph
+    from semgraph.exchange.lines import Place
+    from semgraph.model import Batch
+
+Progress = Callable[[int], None]
+Writer = Callable[[GraphView, IO[bytes], "Progress | None"], None]
+Reader = Callable[..., "ForeignGraph"]
+
+__all__ = ["Progress", "read_graph", "write_graph"]
+
+_WRITERS: Final = {
+    "graphml": ("graphml", "write_graphml"),
+    "gexf": ("gexf", "write_gexf"),
+    "csv": ("tables", "write_edges"),
+    "json": ("nodelink", "write_nodelink"),
+}
+_READERS: Final = {"graphml": ("graphml", "read_graphml"), "gexf": ("gexf", "read_gexf")}
+
+
+def write_graph(view: GraphView, place: Place, kind: str, progress: Progress | None) -> None:
+    """The nodes and edges of a view in a file, as `semgraph.write` describes."""
+    given: object = view
+    if not isinstance(given, GraphView):
+        raise InputError(f"what is written is a graph or a view of it, not {type(given).__name__}")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress is a callable that takes a count, not {type(progress).__name__}")
+    refuse_own_file(view._session.store.path, place)  # noqa: SLF001 - a view does not tell its file
+    if kind == "csv" and isinstance(place, (str, os.PathLike)):
+        from semgraph.exchange.tables import write_tables
+
+        write_tables(view, Path(place), progress)
+        return
+    module, name = _WRITERS[kind]
+    write: Writer = getattr(import_module(f"semgraph.exchange.{module}"), name)
+    with writing(place) as file:
+        write(view, file, progress)
+
+
+def read_graph(
+    kg: KnowledgeGraph, place: Place, kind: str, *, source: str | None, unregistered: str, strict: bool
+) -> Batch:
+    """What telling the graph in a file did, as `semgraph.read` describes."""
+    if not is_graph(kg):
+        raise InputError("a file is read into a graph, not into a view of it")
+    from semgraph.exchange.intake import check_wishes, intake
+
+    check_wishes(source, unregistered)
+    module, name = _READERS[kind]
+    load: Reader = getattr(import_module(f"semgraph.exchange.{module}"), name)
+    return intake(kg, load(place, strict=strict), source, unregistered)

@@ -1,0 +1,165 @@
+"""A view as nodes and edges, for formats that know nothing of claims: a fixed order, one snapshot, bounded memory.
+
+Every fact that is not negative is an edge between two nodes: entities by their present names after all merges, and a
+node for each literal, so that every edge has two ends. The graph itself is exported over all time, with what is only
+possible; a view by what it holds.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from semgraph.model import Entity
+from semgraph.temporal import MAX_INSTANT, MIN_INSTANT
+from semgraph.view import is_graph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from semgraph.model import Fact, Literal
+    from semgraph.temporal import Bound
+    from semgraph.view import GraphView
+
+    Progress = Callable[[int], None]
+
+__all__ = ["EDGE_COLUMNS", "Edge", "GraphRows", "Node", "joined_sources", "split_sources"]
+
+
+class Node(NamedTuple):
+    """An entity, or a literal by its type (`number:EUR` where it has a unit)."""
+
+    id: str
+    label: str
+    kind: str
+
+
+class Edge(NamedTuple):
+    """A fact: times as written and in microseconds since 1970 where they have a place there, open ones empty.
+
+    `source` has all that said so, divided by `; `.
+    """
+
+    subject: str
+    object: str
+    fact_id: str
+    predicate: str
+    valid_from: str
+    valid_to: str
+    valid_from_us: int | None
+    valid_to_us: int | None
+    confidence: float
+    source: str
+    status: str
+
+
+EDGE_COLUMNS: Final = Edge._fields[2:]
+
+
+class GraphRows:
+    """The edges of a view, chunk by chunk; `nodes` are those met so far, entities before literals."""
+
+    def __init__(self, view: GraphView, progress: Progress | None = None) -> None:
+        self.whole = is_graph(view)
+        self._view = view.during() if is_graph(view) else view
+        self._progress = progress
+        self._entities: dict[str, str] = {}
+        self._literals: dict[str, Node] = {}
+
+    def chunks(self) -> Iterator[list[Edge]]:
+        """Every edge in a fixed order; `progress` hears how many have been read."""
+        done = 0
+        with self._view.reading():
+            if self.whole:  # also those of which nothing is said
+                self._entities.update((entity.id, entity.label) for entity in self._view.entities())
+            for facts in self._view.chunks(possible=self.whole):
+                yield [self._edge(fact) for fact in facts]
+                done += len(facts)
+                if self._progress is not None:
+                    self._progress(done)
+
+    def nodes(self) -> Iterator[Node]:
+        """Entities by id, then literals by id."""
+        for key in sorted(self._entities):
+            yield Node(key, self._entities[key], "entity")
+        for key in sorted(self._literals):
+            yield self._literals[key]
+
+    def node(self, key: str) -> Node:
+        """The node of an end of an edge."""
+        found = self._literals.get(key)
+        return Node(key, self._entities[key], "entity") if found is None else found
+
+    def _edge(self, fact: Fact) -> Edge:
+        if fact.object is None:
+            raise AssertionError("only negative facts have no object")
+        start, end = fact.valid_from, fact.valid_to
+        return Edge(
+            self._end(fact.subject),
+            self._end(fact.object),
+            fact.id,
+            fact.predicate,
+            str(start),
+            "" if end is None else str(end),
+            _microseconds(start),
+            None if end is None else _microseconds(end),
+            fact.confidence,
+            joined_sources(fact.sources),
+            fact.status,
+        )
+
+    def _end(self, thing: Entity | Literal) -> str:
+        if isinstance(thing, Entity):
+            self._entities[thing.id] = thing.label
+            return thing.id
+        kind = kind_of(thing)
+        label = thing.value if kind == "text" else thing.label  # the text to its last space
+        key = literal_id(kind, label)
+        self._literals[key] = Node(key, label, kind)
+        return key
+
+
+def kind_of(thing: Literal) -> str:
+    """What kind of value a literal is, in a word, and its unit if it has one."""
+    if isinstance(thing.value, bool):
+        return "boolean"
+    if isinstance(thing.value, (int, float)):
+        return f"number:{thing.unit}" if thing.unit else "number"
+    return "text" if isinstance(thing.value, str) else "date"
+
+
+def literal_id(kind: str, label: str) -> str:
+    """The id of a literal's node: the same wherever the same value stands."""
+    return "l" + hashlib.blake2b(f"{kind}\0{label}".encode(), digest_size=12).hexdigest()
+
+
+def _microseconds(bound: Bound) -> int | None:
+    return bound.instant if MIN_INSTANT <= bound.instant <= MAX_INSTANT else None
+
+
+def joined_sources(sources: tuple[str, ...]) -> str:
+    """Several sources as one text, from which `split_sources` tells them apart again."""
+    if len(sources) == 1 and ";" not in sources[0] and "\\" not in sources[0]:
+        return sources[0]
+    return "; ".join(source.replace("\\", "\\\\").replace(";", "\\;") for source in sources)
+
+
+def split_sources(text: str) -> list[str]:
+    r"""The sources that were joined.
+
+    >>> split_sources("user; imported:a\;b")
+    ['user', 'imported:a;b']
+    """
+    found: list[str] = []
+    current: list[str] = []
+    left = iter(text)
+    for character in left:
+        if character == "\\":
+            current.append(next(left, ""))
+        elif character == ";":
+            found.append("".join(current))
+            current = []
+        else:
+            current.append(character)
+    found.append("".join(current))
+    return [source.strip() for source in found if source.strip()]
