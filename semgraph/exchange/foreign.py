@@ -85,7 +85,7 @@ class ForeignGraph:
         return edge
 
     def complete(self, *, strict: bool) -> None:
-        """Make the nodes that edges name and the file does not declare, and say so; ImportRejected where it is strict."""
+        """Make the nodes that edges name and the file does not declare, and say so; ImportRejected if strict."""
         unknown: dict[str, int] = {}
         for edge in self.edges:
             for end in (edge.source, edge.target):
