@@ -205,6 +205,26 @@ def found_in_sentences(folder: Path) -> Counter[str]:
     return counts
 
 
+# Why a reading differs from the data set on purpose; whatever else is wrong is an error of ours.
+REASONS = (
+    (r"\b(through|thru|no later than)\b", "the last date named belongs to it, so that ours ends after it"),
+    (r"\bafter\b.*(\d|day)", "after a day begins when the day is over"),
+    (r"\bnow\b", "now is an instant, not the midnight before it"),
+    (r"\b(beginning|start|middle|mid|end) ", "the data set has several lengths for parts of a unit; ours are fixed"),
+    (
+        r"\b(earlier|later) this\b",
+        "the data set has two readings: the half of the unit, and ours, up to or from the day",
+    ),
+    (r"\bhence\b", "the data set takes it for all days up to then"),
+    (r"^tuesday march 7$", "7 March was no Tuesday in the years that the data set gives; ours is the nearest that was"),
+)
+
+
+def reason(text: str) -> str:
+    """Why the reading of an expression differs."""
+    return next((why for pattern, why in REASONS if re.search(pattern, text.lower())), "an error")
+
+
 def shown(span: Span) -> str:
     """A span as people read it."""
     return " .. ".join(format_instant(edge).removesuffix("T00:00:00Z") for edge in span)
@@ -224,7 +244,10 @@ def main() -> None:
         if (asked.wrong and verdict == "wrong") or (asked.unread and verdict == "unread" and case.kind in TASK_KINDS):
             got = "" if reading is None else shown(reading.span)
             expected = " | ".join(map(shown, case.spans)) or "no value"
-            print(f"{verdict:8}{case.kind:12}{case.reference:%Y-%m-%d %a} {case.text!r}: {got} expected {expected}")
+            why = f" ({reason(case.text)})" if verdict == "wrong" else ""
+            print(
+                f"{verdict:8}{case.kind:12}{case.reference:%Y-%m-%d %a} {case.text!r}: {got} expected {expected}{why}"
+            )
     print(f"\n{'kind':16}{'cases':>7}{'correct':>9}{'wrong':>9}{'unread':>9}{'no date':>9}")
     table["date+daterange"] = sum((table[kind] for kind in TASK_KINDS if kind in table), Counter())
     for kind, counts in table.items():

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from semgraph.dates.holidays import holiday_name, latest_holiday, on_holiday
 from semgraph.dates.line import cardinal, century_of, latest, ordinal, year_number
 from semgraph.dates.numeric import numeric_date
 from semgraph.dates.periods import (
@@ -24,7 +25,7 @@ from semgraph.dates.periods import (
     year_period,
     years_period,
 )
-from semgraph.dates.words import CENTURY_WORDS, DECADES, FIXED_DAYS, MONTHS, SEASONS, WEEKDAYS
+from semgraph.dates.words import CENTURY_WORDS, DECADES, MONTHS, SEASONS, WEEKDAYS
 from semgraph.instants import DAY
 
 if TYPE_CHECKING:
@@ -219,11 +220,20 @@ def _year_month(line: Line, place: int) -> Found:
         return None
     month = month_name(line, line.skip(year[1], signs="-/.,"))
     if month is None:
-        return None
+        return _year_day_month(line, place, year)
     day = day_name(line, line.skip(month[1], signs="-/.,"))
     if day is not None and line.digits(day[1] - 1) <= 2:
         return _checked_day(line, place, year[0], month[0], day[0], day[1])
     return month_period(year[0], month[0]), month[1]
+
+
+def _year_day_month(line: Line, place: int, year: tuple[int, int]) -> Found:
+    """`2020/23/Sep`."""
+    sign, day = line.sign(year[1]), line.number(year[1] + 1)
+    if sign not in ("/", "-", ".") or day is None or line.digits(year[1] + 1) > 2 or line.sign(year[1] + 2) != sign:
+        return None
+    month = month_name(line, year[1] + 3)
+    return None if month is None else _checked_day(line, place, year[0], month[0], day, month[1])
 
 
 def _day_of_month(line: Line, place: int) -> Found:
@@ -240,14 +250,11 @@ def _day_of_month(line: Line, place: int) -> Found:
 
 
 def _named_day(line: Line, place: int) -> Found:
-    plain = [token.text for token in line.tokens[place : place + 8] if token.text != "'"][:4]
-    for length in range(len(plain), 0, -1):
-        date = FIXED_DAYS.get(tuple(plain[:length]))
-        if date is None:
-            continue
-        after = place + length + sum(token.text == "'" for token in line.tokens[place : place + length + 1])
-        return _day(line, place, *date, after)
-    return None
+    name = holiday_name(line, place)
+    if name is None:
+        return None
+    year = _year_after(line, name[1])
+    return (on_holiday(name[0], year[0]), year[1]) if year is not None else (latest_holiday(line, name[0]), name[1])
 
 
 # -- weekdays
@@ -266,10 +273,10 @@ def _with_weekday(line: Line, place: int) -> Found:
     period, end = date
     if period.precision != "day":
         return None
-    steps = (0, 1, -1) if period.cycle in ("year", "month") else (0,)
-    for round_ in filter(None, (recurring(period, step) if step else period for step in steps)):
+    steps = {"year": (0, 1, -1), "month": (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)}.get(period.cycle, ())
+    for round_ in filter(None, (recurring(period, step) for step in steps)) if steps else (period,):
         if weekday_of(round_.start // DAY) == weekday[0]:
-            return round_, end
+            return replace(round_, cycle=""), end
     actual = _WEEKDAY_NAMES[weekday_of(period.start // DAY)]
     line.complain(place, end, f"that day is a {actual}" if not period.cycle else "no such day comes near")
     return None

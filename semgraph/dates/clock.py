@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from semgraph.dates.periods import Period, clock_time
 from semgraph.dates.relative import date_at
 from semgraph.dates.words import ZONES
+from semgraph.errors import RejectedError
 from semgraph.instants import HOUR, MINUTE, SECOND
+from semgraph.temporal import parse_bound
 
 if TYPE_CHECKING:
     from semgraph.dates.line import Line
@@ -18,6 +21,10 @@ __all__ = ["moment_at"]
 Found = tuple[Period, int] | None
 Clock = tuple[int, "Precision", int | None, int]  # microseconds of the day, how precise, offset, place after
 
+# What the rules for words and numbers can't read: a clock behind the date, a decade, a mark, a year of another length.
+_WRITTEN = re.compile(
+    r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:.*|Y-?[0-9]+\S*|-[0-9]{4,}\S*|[0-9]{3}X[~?%]?|[0-9-]{4,10}[~?%]"
+)
 _ZONES_OF_MANY = (
     "est edt cst cdt mst mdt pst pdt et ct mt pt bst ist cet cest eet eest wet west msk jst kst sgt hkt aest aedt nzst"
 )
@@ -26,6 +33,8 @@ _ABBREVIATIONS = frozenset(_ZONES_OF_MANY.split())
 
 def moment_at(line: Line, place: int) -> Found:
     """The longest date that starts there, with the time of day that stands before or after it."""
+    if (iso := _iso(line, place)) is not None:
+        return iso
     date = date_at(line, place)
     if date is not None:
         return _on_day(line, date) or date
@@ -37,6 +46,24 @@ def moment_at(line: Line, place: int) -> Found:
         line.complain(place, clock[3], "a time of day without its day")
         return None
     return _at(day[0], clock), day[1]
+
+
+def _iso(line: Line, place: int) -> Found:
+    """A date-time of ISO 8601, or a date with a mark of EDTF."""
+    text = line.chunk(place)
+    if line.joined(place) and line.sign(place - 1) not in ("(", "[", '"', "'"):
+        return None
+    if not _WRITTEN.fullmatch(text):
+        return None
+    try:
+        bound = parse_bound(text, timezone="UTC")
+    except RejectedError as refused:
+        line.complain(place, line.after_text(place, len(text)), refused.reason.partition(": ")[2])
+        return None
+    if bound is None:
+        return None
+    found = Period(bound.instant, bound.until, bound.precision, written=text)
+    return found, line.after_text(place, len(text))
 
 
 def _on_day(line: Line, date: tuple[Period, int]) -> Found:
@@ -57,9 +84,10 @@ def _clock(line: Line, place: int) -> Clock | None:
     if hour is None or line.digits(place) > 2:
         return None
     after, parts = place + 1, [hour]
-    while line.sign(after) == ":" and line.digits(after + 1) == 2 and line.joined(after + 1) and len(parts) < 3:
+    while line.sign(after) in (":", ".") and line.digits(after + 1) == 2 and line.joined(after + 1) and len(parts) < 3:
         parts.append(line.number(after + 1) or 0)
         after += 2
+    dotted = line.sign(place + 1) == "."
     half = line.word(after)
     if half in ("a", "p") and line.sign(after + 1) == "." and line.word(after + 2) == "m":
         half, after = half + "m", line.skip(after + 3, signs=".")
@@ -71,7 +99,7 @@ def _clock(line: Line, place: int) -> Clock | None:
         if not 1 <= hour <= 12:
             return None
         parts[0] = hour % 12 + (12 if half == "pm" else 0)
-    elif len(parts) == 1:
+    elif len(parts) == 1 or dotted:
         return None
     if parts[0] > 23 or max(parts) > 59:
         return None

@@ -27,6 +27,7 @@ class Line:
     """The tokens of a text, and the local time from which relative words count."""
 
     tokens: list[Token]
+    text: str
     now: int
     offset: int | None = None  # of that clock from UTC, None where nobody knows
     complaints: list[tuple[int, int, str]] = field(default_factory=list)  # from token, to token, why
@@ -76,6 +77,22 @@ class Line:
             if self.word(place + offset) != word:
                 return None
         return place + len(words)
+
+    def chunk(self, place: int) -> str:
+        """All that follows there up to white space, as it was written, without the stop after it."""
+        token = self._at(place)
+        if token is None:
+            return ""
+        end = next((other.start for other in self.tokens[place + 1 : place + 24] if other.spaced), None)
+        text = self.text[token.start : token.start + 64 if end is None else end]
+        return text.split(maxsplit=1)[0].rstrip(".,;:!)]'\"")
+
+    def after_text(self, place: int, length: int) -> int:
+        """The place after so many characters of the text from there on."""
+        end = self.tokens[place].start + length
+        while place < len(self.tokens) and self.tokens[place].start < end:
+            place += 1
+        return place
 
     def skip(self, place: int, words: frozenset[str] | tuple[str, ...] = (), signs: str = "") -> int:
         """The place after one of these words or signs, or the same place where none stands there."""

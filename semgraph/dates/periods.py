@@ -37,7 +37,7 @@ __all__ = [
     "years_period",
 ]
 
-Cycle = Literal["", "week", "month", "year"]
+Cycle = Literal["", "week", "month", "year", "name"]
 Part = Literal["early", "mid", "late", "beginning", "middle", "end"]
 
 _THURSDAY = 3  # of 1970-01-01
@@ -57,8 +57,9 @@ _CLOCK: dict[str, int] = {"second": SECOND, "minute": MINUTE, "hour": HOUR}
 class Period:
     """What a date names: local times `[start, end)`, and what of it was left open.
 
-    `cycle` is how often it comes round where no year (or month, or week) was given, `slack` how far off an approximate
-    day may be, `offset` that of a clock time from UTC where one was given, and `part` which end of a unit is meant.
+    `cycle` is how it comes round where no year (or month, or week) was given, by the name of a feast for one, `slack` how far off an approximate
+    day may be, `offset` that of a clock time from UTC where one was given, `part` which end of a unit is meant, and
+    `written` the ISO 8601 or EDTF of a date that was given in it.
     """
 
     start: int
@@ -69,6 +70,7 @@ class Period:
     slack: int = 0
     offset: int | None = None
     part: Part | None = None
+    written: str = ""
 
     @property
     def day(self) -> tuple[int, int, int]:
@@ -203,7 +205,9 @@ def calendar_unit(period: Period) -> str:
 
 
 def recurring(period: Period, steps: int) -> Period | None:
-    """The same day or month so many weeks, months or years on; None where the calendar leaves it out."""
+    """The same day or month so many weeks, months or years on; None where the calendar leaves it out, and for feasts."""
+    if period.cycle == "name":
+        return None
     year, month, day = period.day
     if period.cycle == "week":
         return replace(period, start=period.start + 7 * steps * DAY, end=period.end + 7 * steps * DAY)

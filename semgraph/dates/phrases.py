@@ -174,7 +174,7 @@ def _range(line: Line, place: int) -> Found:
     """From A to B, between A and B, A to B, A-B."""
     lead = line.word(place)
     kind: Kind = "between" if lead == "between" else "from"
-    start = place + 1 if lead in ("from", "between") else line.skip(place, _IN)
+    start = place + 1 if lead in ("from", "between") else line.skip(place, _IN - {"in", "at"})
     short = _short_start(line, start, kind)
     first = _date(line, start)
     found = None if first is None else _two(line, place, first, kind)
@@ -213,7 +213,7 @@ def _two(line: Line, place: int, first: tuple[Period, int], kind: Kind) -> Found
 
 def _alike(first: Period, second: Period) -> bool:
     """Whether a dash between them is a range: of two years, two months, two days."""
-    if "week" in (first.cycle, second.cycle):
+    if "week" in (first.cycle, second.cycle) or (second.cycle and not first.cycle):
         return False
     return first.precision == second.precision or {first.precision, second.precision} <= {"day", "month", "year"}
 
@@ -221,6 +221,8 @@ def _alike(first: Period, second: Period) -> bool:
 def _same_month(line: Line, first: tuple[Period, int], last: tuple[int, int]) -> tuple[Period, Period, int] | None:
     """`May 5 to 7` and `May 5 to 7, 2020`."""
     year, month, day = first[0].day
+    if last[0] <= day:
+        return None
     after, cycle = last[1], first[0].cycle
     told = which_year(line, line.skip(line.skip(after, signs=","), ("of", "in")))
     if told is not None and cycle == "year":
@@ -254,7 +256,7 @@ def _ordered(line: Line, place: int, start: Period, end: Period, after: int, kin
     """The range, its open years chosen so that it ends after it begins."""
     through = through and end.part != "end"
     start, end = _edge(start), _edge(end)
-    if start.cycle and end.cycle and start.cycle != end.cycle:
+    if (start.cycle and end.cycle and start.cycle != end.cycle) or "name" in (start.cycle, end.cycle):
         line.complain(place, after, "say of both dates which month and year they are in")
         return None
     if start.cycle and not end.cycle:

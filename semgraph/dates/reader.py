@@ -84,7 +84,7 @@ def read(text: str, reference: Reference) -> Reading:
         raise bad_time(shown, f"there are control characters in it: {_EXAMPLES}")
     if "/" in shown and (interval := _interval(shown, reference)) is not None:
         return interval
-    line = Line(tokens_of(shown), reference.local, reference.offset)
+    line = Line(tokens_of(shown), shown, reference.local, reference.offset)
     found = phrase_at(line, 0)
     if found is not None and line.skip(found[1], signs=".,") == len(line.tokens):
         return _reading(found[0], reference, shown)
@@ -93,7 +93,7 @@ def read(text: str, reference: Reference) -> Reading:
 
 def dates_in(text: str, reference: Reference) -> Iterator[DateSpan]:
     """Every place in a text that speaks of time and can be read in one way only, from left to right."""
-    line = Line(tokens_of(text), reference.local, reference.offset)
+    line = Line(tokens_of(text), text, reference.local, reference.offset)
     place = 0
     while place < len(line.tokens):
         if place and line.joined(place) and line.sign(place - 1) in _INSIDE_NAMES:
@@ -124,6 +124,8 @@ def _stands_alone(line: Line, place: int, found: tuple[Phrase, int]) -> bool:
         return False
     if line.joined(after) and (line.word(after) or line.sign(after) in ("%", "_", "@")):
         return False
+    if phrase.bare and words[0].text == "-":
+        return False
     if not phrase.bare:
         return not (words[-1].text in _WORDS_ALONE and len(words) == 2 and words[0].text == "of")
     return len(words) > 1 or (words[0].kind == "word" and words[0].text not in _WORDS_ALONE)
@@ -144,6 +146,8 @@ def _reading(phrase: Phrase, reference: Reference, text: str) -> Reading:
 
 def _bound(found: Period, reference: Reference, text: str) -> Bound:
     zone = reference.zone or ""
+    if found.written:
+        return parse_bound(found.written, timezone=reference.timezone) or ALWAYS
     if found.offset is not None or found.precision in ("instant", "second", "minute", "hour"):
         return _clock_bound(found, reference)
     days = found.start // DAY

@@ -37,6 +37,7 @@ _MOST_UNITS = 6  # in one amount: years, months, weeks, days, hours, minutes
 _DEEPEST = 4  # dates that count from dates that count from dates
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1, "upcoming": 1}
 _NEAR_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_STARTING = ("starting", "beginning", "commencing")
 _NOW = (("now",), ("right", "now"), ("just", "now"), ("at", "the", "moment"), ("at", "present"), ("currently",))
 _CLOCK = {"second": SECOND, "minute": MINUTE, "hour": HOUR}
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1200, "millennium": 12_000}
@@ -53,8 +54,7 @@ def date_at(line: Line, place: int, depth: int = 0) -> Found:
     """The longest date that starts there, relative or not."""
     if depth > _DEEPEST:
         return None
-    rules = (_named, _part, _counted, _unit_step, _several_units, _nth_weekday, _week_of, *_WEEKDAYS_AND_MONTHS)
-    found = [hit for rule in rules if (hit := rule(line, place, depth)) is not None]
+    found = [hit for rule in _RULES if (hit := rule(line, place, depth)) is not None]
     plain = absolute(line, place)
     if plain is not None:
         found += [plain, *filter(None, [_within_unit(line, plain)])]
@@ -228,6 +228,34 @@ def _several_units(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001
     return (period_between(low * DAY, high * DAY), after) if low < high else None
 
 
+def _so_far(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a rule like the others
+    """`Earlier this month` and `later this year`, `year to date`."""
+    start = line.skip(place, ("the",))
+    name = UNITS.get(line.word(start), "")
+    after = line.words(start + 1, "to", "date")
+    earlier = after is not None
+    if after is None and line.word(place) in ("earlier", "later") and line.word(place + 1) == "this":
+        name, after, earlier = UNITS.get(line.word(place + 2), ""), place + 3, line.word(place) == "earlier"
+    if after is None or name not in ("week", "month", "quarter", "year", "decade", "century"):
+        return None
+    whole = unit_around(name, line.today)
+    start_of, end = (whole.start, line.today * DAY) if earlier else (line.today * DAY, whole.end)
+    return (period_between(start_of, end), after) if start_of < end else None
+
+
+def _stretch(line: Line, place: int, depth: int) -> Found:
+    """`Two weeks starting 20 May`, `ten previous weeks`."""
+    amount = _amount(line, place)
+    if amount is not None and line.word(amount[1]) in _STARTING:
+        day = date_at(line, line.skip(amount[1] + 1, ("on", "from")), depth + 1)
+        (clock, days, months, _), _ = amount
+        if day is None or day[0].precision != "day" or clock:
+            return None
+        end = days_of(*add_months(day[0].day, months)) + days
+        return period_between(day[0].start, end * DAY), day[1]
+    return None
+
+
 def _weekday_in_week(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a rule like the others
     """`Next week Wednesday`, `last week on Tuesday`."""
     step = _STEPS.get(line.word(place))
@@ -347,11 +375,31 @@ def _nth_weekday(line: Line, place: int, depth: int) -> Found:
 
 def _week_of(line: Line, place: int, depth: int) -> Found:
     """`The week of 16 September`: the one in which that day lies."""
-    after = line.words(line.skip(place, ("the",)), "week", "of")
+    start = line.skip(place, ("the", "a"))
+    after = line.words(start, "week", "of")
+    if after is None and line.word(start) == "week" and line.word(start + 1) in _STARTING:
+        after = line.skip(start + 2, ("on", "from"))
+        day = date_at(line, after, depth + 1)
+        if day is None or day[0].precision != "day":
+            return None
+        return period_between(day[0].start, day[0].start + 7 * DAY), day[1]
     day = None if after is None else date_at(line, after, depth + 1)
     if day is None or day[0].precision != "day":
         return None
     return unit_around("week", day[0].start // DAY), day[1]
 
 
-_WEEKDAYS_AND_MONTHS = (_weekday_in_week, _last_weekday, _last_month)
+_RULES = (
+    _named,
+    _part,
+    _counted,
+    _unit_step,
+    _several_units,
+    _so_far,
+    _stretch,
+    _weekday_in_week,
+    _last_weekday,
+    _last_month,
+    _nth_weekday,
+    _week_of,
+)

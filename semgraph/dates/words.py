@@ -6,7 +6,6 @@ __all__ = [
     "CARDINALS",
     "CENTURY_WORDS",
     "DECADES",
-    "FIXED_DAYS",
     "MONTHS",
     "ORDINALS",
     "SEASONS",
@@ -53,22 +52,6 @@ ORDINALS = {name: number for number, name in enumerate(_ORDINALS.split(), 1)} | 
 DECADES = {name.removesuffix("y") + "ies": number for name, number in TENS.items()}
 CENTURY_WORDS = {"century": 100, "centuries": 100, "millennium": 1000}
 SEASONS = {"spring", "summer", "autumn", "fall", "winter"}
-
-# Days that fall on the same date everywhere and every year.
-FIXED_DAYS = {
-    ("christmas",): (12, 25),
-    ("christmas", "day"): (12, 25),
-    ("xmas",): (12, 25),
-    ("christmas", "eve"): (12, 24),
-    ("boxing", "day"): (12, 26),
-    ("new", "year", "s", "day"): (1, 1),
-    ("new", "year", "s", "eve"): (12, 31),
-    ("halloween",): (10, 31),
-    ("valentine", "s", "day"): (2, 14),
-    ("april", "fool", "s", "day"): (4, 1),
-    ("saint", "patrick", "s", "day"): (3, 17),
-    ("st", "patrick", "s", "day"): (3, 17),
-}
 
 # Abbreviations that are one zone everywhere; EST, CST, IST and the like are several.
 ZONES = {"utc": 0, "gmt": 0, "z": 0}
