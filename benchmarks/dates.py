@@ -213,7 +213,7 @@ REASONS = (
     (r"\b(beginning|start|middle|mid|end) ", "the data set has several lengths for parts of a unit; ours are fixed"),
     (
         r"\b(earlier|later) this\b",
-        "the data set has two readings: the half of the unit, and ours, up to or from the day",
+        "the data set has two readings: half of the unit, and ours, up to or from the day",
     ),
     (r"\bhence\b", "the data set takes it for all days up to then"),
     (r"^tuesday march 7$", "7 March was no Tuesday in the years that the data set gives; ours is the nearest that was"),
@@ -244,7 +244,7 @@ def main() -> None:
         if (asked.wrong and verdict == "wrong") or (asked.unread and verdict == "unread" and case.kind in TASK_KINDS):
             got = "" if reading is None else shown(reading.span)
             expected = " | ".join(map(shown, case.spans)) or "no value"
-            why = f" ({reason(case.text)})" if verdict == "wrong" else ""
+            why = f"{expected} ({reason(case.text)})" if verdict == "wrong" else expected
             print(
                 f"{verdict:8}{case.kind:12}{case.reference:%Y-%m-%d %a} {case.text!r}: {got} expected {expected}{why}"
             )

@@ -477,6 +477,67 @@ def test_dates_are_found_in_sentences(text: str, found: list[str]):
     assert [span.reading.text for span in spans] == found
 
 
+# -- other languages
+
+FOREIGN = {
+    "2020-03": "März 2020|mars 2020|marzo de 2020|marzo 2020|março de 2020|maart 2020|maaliskuussa 2020|im März 2020",
+    "2020-05-05": "5. Mai 2020|le 5 mai 2020|5 de mayo de 2020|5 maggio 2020|5 de maio de 2020|5 mei 2020",
+    "1990-10-03": "3. Oktober 1990|3 octobre 1990|3 de octubre de 1990|3 ottobre 1990|3. lokakuuta 1990",
+    "2019-08": "août 2019|agosto 2019|elokuu 2019",
+    "2026-05": "Mai|mai|mayo|maggio|toukokuu",
+    "2025-12-24": "24. Dezember|24 décembre|24 dicembre|24. joulukuuta",
+    "2020": "vuonna 2020",
+    "2026-11-24": "gestern|hier|ayer|ieri|ontem|gisteren|eilen",
+    "2026-11-23": "vorgestern|avant-hier|anteayer|anteontem|eergisteren",
+    "2026-11-26": "morgen|demain|mañana|domani|amanhã|huomenna",
+    "2026-11-27": "übermorgen|après-demain|overmorgen",
+    "2026-11-22": "vor 3 Tagen|il y a 3 jours|hace 3 días|3 giorni fa|há 3 dias|3 dagen geleden|3 päivää sitten",
+    "2026-11-28": "in 3 Tagen|dans 3 jours|en 3 días|tra 3 giorni|em 3 dias|over 3 dagen|3 päivän päästä",
+    "2026-11-11~": "vor 2 Wochen|il y a 2 semaines|2 viikkoa sitten",
+    "2023-11-25~": "vor 3 Jahren|il y a 3 ans|hace 3 años|3 anni fa",
+    "2026-11-16/2026-11-22": "letzte Woche|la semaine dernière|la semana pasada|semana passada|vorige week|viime viikolla",
+    "2026-10": "letzten Monat|le mois dernier|el mes pasado|mês passado|vorige maand|viime kuussa",
+    "2025": "letztes Jahr|l'année dernière|el año pasado|ano passado|vorig jaar|viime vuonna",
+    "2027": "nächstes Jahr|el próximo año|próximo ano|volgend jaar|ensi vuonna",
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [(text, shown) for shown, row in FOREIGN.items() for text in row.split("|")]
+)
+def test_months_and_relative_words_of_other_languages(text: str, shown: str):
+    assert str(when(text)) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    # A duration, a weekday, a season, a part of a month; what is skipped is not understood.
+    [
+        "2 Wochen",
+        "die 2 Wochen",
+        "deux semaines",
+        "los 3 días",
+        "Montag",
+        "lundi prochain",
+        "été 2019",
+        "verano de 2019",
+        "halb drei",
+        "am 5.",
+        "le 3",
+        "3. 2020 xyz",
+        "dans la rue",
+        "Mai oder Juni 2020",
+        "vor dem Krieg",
+        "mars attacks",
+        "il y a longtemps",
+        "Anfang 2020",
+        "1990er",
+    ],
+)
+def test_what_dateparser_would_guess_at_is_refused(text: str):
+    assert refusal(text).code == "bad_time"
+
+
 # -- the outside
 
 

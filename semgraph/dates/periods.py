@@ -57,9 +57,9 @@ _CLOCK: dict[str, int] = {"second": SECOND, "minute": MINUTE, "hour": HOUR}
 class Period:
     """What a date names: local times `[start, end)`, and what of it was left open.
 
-    `cycle` is how it comes round where no year (or month, or week) was given, by the name of a feast for one, `slack` how far off an approximate
-    day may be, `offset` that of a clock time from UTC where one was given, `part` which end of a unit is meant, and
-    `written` the ISO 8601 or EDTF of a date that was given in it.
+    `cycle` is how it comes round where no year (or month, or week) was given, by the name of a feast for one. `slack`
+    is how far off an approximate day may be, `offset` that of a clock time from UTC where one was given, `part` which
+    end of a unit is meant, and `written` the ISO 8601 or EDTF of a date that was given in it.
     """
 
     start: int
@@ -205,7 +205,7 @@ def calendar_unit(period: Period) -> str:
 
 
 def recurring(period: Period, steps: int) -> Period | None:
-    """The same day or month so many weeks, months or years on; None where the calendar leaves it out, and for feasts."""
+    """The same day or month so many weeks, months or years on; None where the calendar leaves it out, or for feasts."""
     if period.cycle == "name":
         return None
     year, month, day = period.day

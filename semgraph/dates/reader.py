@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from typing import TYPE_CHECKING
 
+from semgraph.dates.foreign import foreign_date
 from semgraph.dates.line import Line
 from semgraph.dates.phrases import Phrase, phrase_at
 from semgraph.dates.reading import DateSpan, Reading
@@ -88,6 +89,8 @@ def read(text: str, reference: Reference) -> Reading:
     found = phrase_at(line, 0)
     if found is not None and line.skip(found[1], signs=".,") == len(line.tokens):
         return _reading(found[0], reference, shown)
+    if not line.complaints and (date := foreign_date(shown, line)) is not None:
+        return _reading(Phrase("in", date), reference, shown)
     raise _refusal(shown, line)
 
 

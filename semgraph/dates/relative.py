@@ -29,7 +29,7 @@ from semgraph.instants import DAY, HOUR, MINUTE, SECOND, date_of, days_of, forma
 if TYPE_CHECKING:
     from semgraph.dates.line import Line
 
-__all__ = ["date_at"]
+__all__ = ["date_at", "moved"]
 
 Found = tuple[Period, int] | None
 
@@ -85,25 +85,25 @@ def _counted(line: Line, place: int, depth: int) -> Found:
         return None
     count, after = amount
     if ahead:
-        return _moved(line, line.now, count, 1), after
+        return moved(line, line.now, count, 1), after
     word = line.word(after)
     if word in ("ago", "back"):
-        return _moved(line, line.now, count, -1), after + 1
+        return moved(line, line.now, count, -1), after + 1
     if word == "hence":
-        return _moved(line, line.now, count, 1), after + 1
+        return moved(line, line.now, count, 1), after + 1
     sign = {"from": 1, "after": 1, "before": -1}.get(word)
     if sign is None:
         return None
     if line.word(after + 1) == "now":
-        return _moved(line, line.now, count, sign), after + 2
+        return moved(line, line.now, count, sign), after + 2
     base = date_at(line, after + 1, depth + 1)
     if base is None or base[0].precision != "day" or count[0]:
         return None
     if base[0].cycle:
         line.complain(place, base[1], "which of them? Give the date that it counts from in full")
         return None
-    moved = _moved(line, base[0].start, count, sign)
-    return replace(moved, flag=base[0].flag, slack=base[0].slack), base[1]
+    found = moved(line, base[0].start, count, sign)
+    return replace(found, flag=base[0].flag, slack=base[0].slack), base[1]
 
 
 def _amount(line: Line, place: int) -> tuple[Amount, int] | None:
@@ -160,7 +160,8 @@ def _half(unit: str) -> Amount:
     return 0, 0, _MONTHS[unit] // 2, unit
 
 
-def _moved(line: Line, base: int, amount: Amount, sign: int) -> Period:
+def moved(line: Line, base: int, amount: Amount, sign: int) -> Period:
+    """The day or minute so much later (sign 1) or earlier (-1) than a local time; in large units, about that day."""
     clock, days, months, unit = amount
     year, month, day = add_months(date_of(base // DAY), sign * months)
     if clock:
