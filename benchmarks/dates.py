@@ -245,9 +245,7 @@ def main() -> None:
             got = "" if reading is None else shown(reading.span)
             expected = " | ".join(map(shown, case.spans)) or "no value"
             why = f"{expected} ({reason(case.text)})" if verdict == "wrong" else expected
-            print(
-                f"{verdict:8}{case.kind:12}{case.reference:%Y-%m-%d %a} {case.text!r}: {got} expected {expected}{why}"
-            )
+            print(f"{verdict:8}{case.kind:12}{case.reference:%Y-%m-%d %a} {case.text!r}: {got} expected {why}")
     print(f"\n{'kind':16}{'cases':>7}{'correct':>9}{'wrong':>9}{'unread':>9}{'no date':>9}")
     table["date+daterange"] = sum((table[kind] for kind in TASK_KINDS if kind in table), Counter())
     for kind, counts in table.items():

@@ -1,7 +1,7 @@
 """Instants, the calendar they are counted in, and the time zones that wall clocks keep.
 
 An instant is a number of microseconds since 1970-01-01T00:00Z in the proleptic Gregorian calendar, with astronomical
-years (year 0 is 1 BC). Nothing here reads dates: that is the task of `semgraph.temporal`.
+years (year 0 is 1 BC). Nothing here reads dates: `semgraph.temporal` and `semgraph.dates` do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Bounds with their precision, and the reading of every time that reaches semgraph: the only module that does.
+"""Bounds with their precision, and the reading of every time that is written in ISO 8601 or EDTF.
 
-Read are date-times with an offset, calendar dates of ISO 8601, and from EDTF decades, long years and the marks `~ ? %`.
-Whatever else is refused: `bad_time`, `naive_time` (no offset and no zone to read it in) or `time_range`.
+No other module reads these; words are the task of `semgraph.dates`, which brings them here. Read are date-times with an
+offset, calendar dates of ISO 8601, and from EDTF decades, long years and the marks `~ ? %`. Whatever else is refused:
+`bad_time`, `naive_time` (no offset and no zone to read it in) or `time_range`.
 """
 
 from __future__ import annotations
