@@ -221,6 +221,13 @@ class Directory:
         self.prefetch_labels(wanted)
         return {number: tuple(self._labels[number]) for number in wanted}
 
+    def only_label(self, number: int) -> str | None:
+        """The primary name of an entity, if it has never had another."""
+        if number not in self._labels:
+            self.prefetch_labels([number])
+        rows = self._labels[number]
+        return rows[0].name if len(rows) == 1 else None
+
     def prefetch_labels(self, numbers: Iterable[int]) -> None:
         """Read the primary names of many entities at once."""
         missing = sorted({number for number in numbers if number not in self._labels})

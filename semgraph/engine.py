@@ -125,8 +125,7 @@ class KnowledgeGraph(TellingView):
         'Oslo'
         """
         valid = None if valid_at is None else self._session.instant(valid_at)
-        with self._session.read():
-            now, latest = self._session.now(), self._session.last_recorded
+        now, latest = self._session.moment()
         known = latest if known_at is None else self._session.instant(known_at)
         return GraphView(self._session, Slice(valid_at=valid, known_at=known, pinned=now))
 

@@ -14,6 +14,7 @@ from semgraph.errors import ConfigError, InputError, RejectedError
 from semgraph.index import feed
 from semgraph.ledger import Ledger, Pulse
 from semgraph.names import SELF_NAMES, entity_key
+from semgraph.points import Points
 from semgraph.temporal import NEG_INF, POS_INF, instant_of, next_recorded, parse_bound, span
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Session:
         self.directory: Directory = Directory(self.ledger, self.scope, config.self_names)
         self.last_recorded = NEG_INF
         self._row: ScopeRow | None = None
+        self.points: Points | None = None
         self.indexes: dict[str, Index] = {} if beside is None else beside.indexes  # by scope
 
     def wall(self) -> int:
@@ -112,6 +114,13 @@ class Session:
     def now(self) -> int:
         """The present of reads: the wall clock, never before the last record. Call it inside a transaction."""
         return max(self.wall(), self.last_recorded)
+
+    def moment(self) -> tuple[int, int]:
+        """The present of reads, and when the last write was recorded, of one and the same snapshot."""
+        if self.points is not None and (known := self.points.known()) is not None:
+            return max(self.wall(), known), known
+        with self.read():
+            return self.now(), self.last_recorded
 
     @contextmanager
     def read(self) -> Iterator[None]:
@@ -136,9 +145,10 @@ class Session:
                     self.ledger.changed.clear()
                     self.ledger.rebuilt = False
                     self.directory.renamed = False
+                    beats = self.pulse.beats
                     yield recorded_at
                     self.directory.flush()
-                    told = self._told(row, recorded_at)
+                    told = self._told(row, recorded_at, beats)
                     self.store.update_scope(
                         row._replace(last_recorded=recorded_at, entities=self.directory.counter, feed=told)
                     )
@@ -152,16 +162,15 @@ class Session:
             raise
         self.ledger.committed = True
 
-    def _told(self, row: ScopeRow, recorded_at: int) -> str:
-        """The feed of the scope with what this write touched."""
+    def _told(self, row: ScopeRow, recorded_at: int, beats: int) -> str:
+        """The feed of the scope with what was touched by this write, before which small tables had changed so often."""
         if self.ledger.rebuilt:
             return feed.started_afresh(row.feed, recorded_at)
         touched, token = frozenset(self.ledger.changed), int.from_bytes(os.urandom(6))
+        besides = self.directory.renamed or self.pulse.beats != beats
         if (index := self.indexes.get(self.scope)) is not None:
             index.wrote(token, touched)
-        return feed.appended(
-            row.feed, row.last_recorded, recorded_at, touched, names=self.directory.renamed, token=token
-        )
+        return feed.appended(row.feed, row.last_recorded, recorded_at, touched, besides=besides, token=token)
 
     def columns(self, *, reads: int = 1) -> Columns | None:
         """The current facts as columns in memory, of the transaction that is open; None where the store is to be asked.
@@ -178,6 +187,18 @@ class Session:
 
             index = self.indexes.setdefault(self.scope, Index())
         return index.in_step(self.store, self._row, reads=reads)
+
+    def followed(self) -> Points | None:
+        """The points in step with what is committed; None where the store is to be asked, as for `columns`."""
+        if self.store.revision() is None:
+            return None
+        with self.read():
+            columns = self.columns()
+            if columns is None:
+                self.points = None
+            elif self.points is None or not self.points.fit:
+                self.points = Points(self, self.indexes[self.scope], columns)
+        return self.points
 
     def _sync(self, row: ScopeRow | None) -> None:
         self._row = row
@@ -197,8 +218,7 @@ class Session:
         """The instant that a read names; None is now."""
         bound = self.when(when)
         if bound is None:
-            with self.read():
-                return self.now()
+            return self.moment()[0]
         if bound.precision == "unknown":
             raise InputError("an unknown time can't be read at; give a date or leave it out for now")
         return bound.instant

@@ -11,6 +11,7 @@ from semgraph.comparison import compare
 from semgraph.errors import ConflictError, InputError
 from semgraph.model import Entity, Literal
 from semgraph.names import entity_key
+from semgraph.points import STALE, UNTOLD
 from semgraph.reader import Reader, Reading
 from semgraph.statement import object_ref
 from semgraph.store.schema import AliasRow, EntityRow
@@ -178,6 +179,9 @@ class GraphView(WalkingView):
         Raises:
             ConflictError: more than one holds; `.facts` has them all.
         """
+        found = UNTOLD if qualifiers else self._quick_value(subject, predicate, default)
+        if found is not UNTOLD:
+            return found
         facts = self.values(subject, predicate, qualifiers=qualifiers)
         if len(facts) > 1:
             shown = ", ".join(fact.object.label for fact in facts if fact.object is not None)
@@ -188,6 +192,21 @@ class GraphView(WalkingView):
                 facts,
             )
         return plain(facts[0].object) if facts else default
+
+    def _quick_value(self, subject: Name, predicate: str, default: Any) -> Any:
+        """What memory tells of the value; UNTOLD where the store has to be asked."""
+        cut, session = self._slice, self._session
+        if cut.window is not None:
+            return UNTOLD
+        instant = cut.pinned if cut.valid_at is None else cut.valid_at
+        found = STALE
+        if (points := session.points) is not None:
+            found = points.value(subject, predicate, instant, cut.known_at, default)
+        if found is STALE:
+            if (points := session.followed()) is None:
+                return UNTOLD
+            found = points.value(subject, predicate, instant, cut.known_at, default)
+        return UNTOLD if found is STALE else found
 
     def facts(
         self,

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 import semgraph
 from semgraph import KnowledgeGraph, factrow
 from semgraph.index import feed
-from semgraph.index.columns import DISPUTED, LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.index.keeping import Index
+from semgraph.index.marks import DISPUTED, LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.store.schema import FactRow
 from semgraph.temporal import POS_INF
 
@@ -75,7 +75,7 @@ def check(kg):
         return columns
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(calls=histories(most=7))
 def test_the_columns_hold_what_the_store_holds_after_every_write(calls):
     kg, clock = timed()
@@ -212,13 +212,13 @@ def test_the_index_is_of_eighty_bytes_an_edge_at_most():
 
 def entry(feed_text, known):
     found = feed.since(feed_text, known)
-    return None if found is None else (sorted(found.fluents), found.names, found.wide)
+    return None if found is None else (sorted(found.fluents), found.besides, found.wide)
 
 
 def test_a_feed_tells_what_was_touched_since():
-    text = feed.appended("", 5, 10, {(1, "a"), (2, "b")}, names=False, token=7)
-    text = feed.appended(text, 10, 20, {(1, "c")}, names=True, token=8)
-    text = feed.appended(text, 20, 30, {(n, "d") for n in range(1000)}, names=False, token=9)
+    text = feed.appended("", 5, 10, {(1, "a"), (2, "b")}, besides=False, token=7)
+    text = feed.appended(text, 10, 20, {(1, "c")}, besides=True, token=8)
+    text = feed.appended(text, 20, 30, {(n, "d") for n in range(1000)}, besides=False, token=9)
     assert entry(text, 30) == ([], False, [])
     assert entry(text, 20) == ([], False, [9])
     assert entry(text, 10) == ([(1, "c")], True, [9])
@@ -230,7 +230,7 @@ def test_a_feed_tells_what_was_touched_since():
 def test_a_feed_is_bounded_and_knows_how_far_back_it_reaches():
     text, last = "", 0
     for n in range(1, 400):
-        text = feed.appended(text, last, n, {(n + 10**17, "reports_to")}, names=False, token=n)
+        text = feed.appended(text, last, n, {(n + 10**17, "reports_to")}, besides=False, token=n)
         assert len(text) < 1600
         last = n
     reached = next(n for n in range(400) if feed.since(text, n) is not None)
@@ -239,11 +239,11 @@ def test_a_feed_is_bounded_and_knows_how_far_back_it_reaches():
 
 
 def test_a_feed_that_starts_afresh_tells_nothing_of_before():
-    text = feed.appended("", 5, 10, {(1, "a")}, names=False, token=7)
+    text = feed.appended("", 5, 10, {(1, "a")}, besides=False, token=7)
     fresh = feed.started_afresh(text, 20)
     assert feed.epoch(fresh) == 1
     assert feed.since(fresh, 10) is None
-    later = feed.appended(fresh, 20, 30, {(3, "z")}, names=False, token=8)
+    later = feed.appended(fresh, 20, 30, {(3, "z")}, besides=False, token=8)
     assert (feed.epoch(later), entry(later, 20)) == (1, ([(3, "z")], False, []))
     assert "a" not in fresh
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from semgraph.index.marks import DISPUTED, LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.instants import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
@@ -21,14 +22,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["DISPUTED", "LITERAL", "NEGATIVE", "NOTHING", "READ", "UNKNOWN_START", "Columns", "object_number"]
+__all__ = ["Columns", "object_number"]
 
-READ: Final = ("subject", "predicate", "object", "negative", "disputed", "valid_from", "valid_to")
-NEGATIVE: Final = 1
-DISPUTED: Final = 2
-UNKNOWN_START: Final = 4
-LITERAL: Final = 2**32 - 1  # in place of the node of an object
-NOTHING: Final = 2**32 - 2  # a negative fact about whatever the value was
+_NO_VALUE: Final = NEGATIVE | UNKNOWN_START
 _ROOM: Final = 2048  # rows, and a 32nd of the base
 _NOWHERE: Final = (POS_INF, NEG_INF)
 _LITERAL: Final = -1  # in place of the number of an object
@@ -154,8 +150,9 @@ class Columns:
     def rows_onto(self, entity: int, predicate: str) -> list[int]:
         """The rows of one object and predicate."""
         node, number = self.node(entity), self._numbers.get(predicate, -1)
-        if node < 0 or number < 0:
-            return []
+        return [] if node < 0 or number < 0 else self._onto(node, number)
+
+    def _onto(self, node: int, number: int) -> list[int]:
         found: list[int] = []
         if node < len(self._entities):
             place, last = self._in_ptr[node], self._in_ptr[node + 1]
@@ -164,6 +161,24 @@ class Columns:
             last = bisect_right(self._in_rows, number, first, last, key=told)
             found = [row for row in self._in_rows[first:last] if self._start[row] != POS_INF]
         return found + [row for row in self.fresh_in.get(node, ()) if self._predicate[row] == number]
+
+    def holding(self, node: int, predicate: int, instant: int) -> list[tuple[int, int]]:
+        """The rows of positive facts of a subject and predicate, by numbers, that hold, each with its object's."""
+        rows: Sequence[int] | None = self._fluents.get((node, predicate)) if self._fluents else None
+        if rows is None:
+            if node >= len(self._entities):
+                return []
+            first, last = self._out_ptr[node], self._out_ptr[node + 1]
+            first = bisect_left(self._predicate, predicate, first, last)
+            rows = range(first, bisect_right(self._predicate, predicate, first, last))
+        start, end, flags, far = self._start, self._end, self._flags, self._object
+        return [(row, far[row]) for row in rows if start[row] <= instant < end[row] and not flags[row] & _NO_VALUE]
+
+    def holding_onto(self, node: int, predicate: int, instant: int) -> list[tuple[int, int]]:
+        """The same from the other end: rows by object and predicate, each with its subject's number."""
+        rows = self._onto(node, predicate)
+        start, end, flags, far = self._start, self._end, self._flags, self._subject
+        return [(row, far[row]) for row in rows if start[row] <= instant < end[row] and not flags[row] & _NO_VALUE]
 
     def leaving(self, entity: int) -> list[int]:
         """The rows of one subject, in key order but for fluents written since, which come last."""

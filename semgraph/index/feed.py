@@ -19,24 +19,29 @@ __all__ = ["Touched", "appended", "epoch", "since", "started_afresh"]
 _LONGEST: Final = 1500  # characters: less than a page of the file, which a write makes anew anyway
 _WIDEST: Final = 400  # characters of an entry; a write that touched more says only that
 _WIDE: Final = "*"
-_NAMES: Final = "n"
+_BESIDES: Final = "+"
 
 
 class Touched(NamedTuple):
-    """What some writes touched: facts of these fluents, names, and the tokens of those whose reach was too wide."""
+    """What some writes touched: facts of these fluents, and the tokens of those whose reach was too wide.
+
+    `besides` says that something else was changed: a name, a merge, a definition, a retraction.
+    """
 
     fluents: set[Fluent]
-    names: bool
+    besides: bool
     wide: list[int]
 
 
-def appended(feed: str, before: int, recorded_at: int, fluents: Collection[Fluent], *, names: bool, token: int) -> str:
+def appended(
+    feed: str, before: int, recorded_at: int, fluents: Collection[Fluent], *, besides: bool, token: int
+) -> str:
     """The feed after a write at `recorded_at`, where the one before it was recorded at `before`.
 
     The token, unlike that of any other write, stands there for a list of fluents that is too long.
     """
     head, *entries = feed.split("\n") if feed else [f"0 {before}"]
-    entries.append(_entry(recorded_at, fluents, names=names, token=token))
+    entries.append(_entry(recorded_at, fluents, besides=besides, token=token))
     size = sum(map(len, entries))
     while size > _LONGEST:
         dropped = entries.pop(0)
@@ -60,12 +65,12 @@ def since(feed: str, known: int) -> Touched | None:
     head, *entries = feed.split("\n")
     if not feed or known < int(head.partition(" ")[2]):
         return None
-    found = Touched(set(), names=False, wide=[])
+    found = Touched(set(), besides=False, wide=[])
     for entry in reversed(entries):
         recorded_at, marks, *numbers = entry.split(" ")
         if int(recorded_at) <= known:
             break
-        found = found._replace(names=found.names or _NAMES in marks)
+        found = found._replace(besides=found.besides or marks.startswith(_BESIDES))
         _, wide, token = marks.partition(_WIDE)
         if wide:
             found.wide.append(int(token))
@@ -73,8 +78,8 @@ def since(feed: str, known: int) -> Touched | None:
     return found
 
 
-def _entry(recorded_at: int, fluents: Collection[Fluent], *, names: bool, token: int) -> str:
-    marks = f"-{_NAMES}" if names else "-"
+def _entry(recorded_at: int, fluents: Collection[Fluent], *, besides: bool, token: int) -> str:
+    marks = _BESIDES if besides else "-"
     told = ""
     if len(fluents) < _WIDEST:
         told = "".join(f" {subject}:{predicate}" for subject, predicate in sorted(fluents))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from semgraph import factrow
 from semgraph.index import feed
-from semgraph.index.columns import DISPUTED, NEGATIVE, READ, UNKNOWN_START, Columns, object_number
+from semgraph.index.columns import Columns, object_number
+from semgraph.index.marks import DISPUTED, NEGATIVE, READ, UNKNOWN_START
 from semgraph.store.schema import FactRow
 from semgraph.temporal import NEG_INF
 
@@ -37,9 +38,10 @@ class Index:
         self.lock = threading.Lock()
         self.columns: Columns | None = None
         self.revision: Revision | None = None
+        self.known = NEG_INF  # when the last write was recorded that the columns have
+        self.besides = 0  # changes with every write that changed more than facts, and with every loading
         self._scope = -1
         self._epoch = -1
-        self._known = NEG_INF
         self._asked = 0
         self._size = 0
         self._log: dict[int, frozenset[Fluent]] = {}
@@ -65,8 +67,9 @@ class Index:
                 return None
             with self.lock:
                 self.columns = _loaded(store, row.scope)
+                self.besides += 1
         with self.lock:
-            self._scope, self._epoch, self._known = row.scope, feed.epoch(row.feed), row.last_recorded
+            self._scope, self._epoch, self.known = row.scope, feed.epoch(row.feed), row.last_recorded
             self.revision = revision
         return self.columns
 
@@ -85,11 +88,12 @@ class Index:
         """Whether the columns have what was written since; they are left as they were otherwise."""
         if (row.scope, feed.epoch(row.feed)) != (self._scope, self._epoch):
             return False
-        if row.last_recorded == self._known:
+        if row.last_recorded == self.known:
             return True
-        touched = feed.since(row.feed, self._known)
+        touched = feed.since(row.feed, self.known)
         if touched is None:
             return False
+        self.besides += touched.besides
         fluents = set(touched.fluents)
         for token in touched.wide:
             told = self._log.get(token)

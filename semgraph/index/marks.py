@@ -1,0 +1,14 @@
+"""What the columns of the index hold in place of words: flags of a fact, and objects that are no entity."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["DISPUTED", "LITERAL", "NEGATIVE", "NOTHING", "READ", "UNKNOWN_START"]
+
+READ: Final = ("subject", "predicate", "object", "negative", "disputed", "valid_from", "valid_to")
+NEGATIVE: Final = 1
+DISPUTED: Final = 2
+UNKNOWN_START: Final = 4
+LITERAL: Final = 2**32 - 1  # in place of the node of an object
+NOTHING: Final = 2**32 - 2  # a negative fact about whatever the value was
