@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semgraph.index import meeting, spreading, starts
-from semgraph.index.columns import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START, Columns
+from semgraph.index.columns import Columns
+from semgraph.index.marks import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.index.meeting import shortest_steps
 from semgraph.index.spreading import Spread
 from semgraph.index.starts import Starts

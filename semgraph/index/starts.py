@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from semgraph.index.columns import NEGATIVE, NOTHING, UNKNOWN_START
+from semgraph.index.marks import NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.instants import NEG_INF
 
 if TYPE_CHECKING:

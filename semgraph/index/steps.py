@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from semgraph.index.columns import NEGATIVE, NOTHING, UNKNOWN_START
+from semgraph.index.marks import NEGATIVE, NOTHING, UNKNOWN_START
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
