@@ -220,11 +220,11 @@ def stats(reader: Reader) -> dict[str, Any]:
     ledger = reader.ledger
     store, scope, now = ledger.store, ledger.scope, reader.session.now()
     kinds: Counter[str] = Counter()
-    for row in store.iterate(FactRow, scope):
+    for row in store.iterate(FactRow, scope, order=None):
         body = reader.body(row)
         disputed = any(start <= now < end for _, start, end, _ in body.rivals)
         kinds[reader.status(row, body, now, disputed=disputed)] += 1
-    sources: Counter[str] = Counter(row.source for row in store.iterate(ClaimRow, scope))
+    sources: Counter[str] = Counter(row.source for row in store.iterate(ClaimRow, scope, order=None))
     codes: Counter[str] = Counter(row.code for row in store.iterate(RejectedRow, scope))
     open_sets = reader.conflict_sets(reader.rows(disputed=1), now)
     return {

@@ -134,7 +134,7 @@ def _mentions(ledger: Ledger, plan: _Plan) -> list[ClaimRow]:
     aliases = ledger.store.select(AliasRow, ledger.scope, entity=sorted(plan.entities))
     keys = {row.key for row in aliases if row.kind != "self"}
     found = []
-    for row in ledger.store.iterate(ClaimRow, ledger.scope):
+    for row in ledger.store.iterate(ClaimRow, ledger.scope, order=None):
         if row.id in plan.claims:
             continue
         words = " ".join(
@@ -352,7 +352,7 @@ def _still_said(session: Session, word: str) -> bool:
     with store.read():
         for scope in store.scopes():
             for table in TABLES.keys() - {ScopeRow}:
-                for row in store.iterate(table, scope.scope):
+                for row in store.iterate(table, scope.scope, order=None):
                     if any(isinstance(value, str) and word in value for value in row):
                         return True
     return False

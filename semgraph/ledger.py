@@ -331,7 +331,7 @@ class Ledger(Holdings):
     def all_fluents(self) -> set[Fluent]:
         """Every fluent that a claim stands in, by the entities as written; both ends of a symmetric one."""
         canonical, found = self.registry().canonical, set()
-        for row in self.store.iterate(ClaimRow, self.scope):
+        for row in self.store.iterate(ClaimRow, self.scope, order=None):
             name = canonical(row.predicate)
             found.add((row.subject, name))
             if row.object.startswith("e") and self._both_ways(name):

@@ -110,7 +110,7 @@ def test_a_statement_that_undoes_everything_ends_its_transaction(store):
         with pytest.raises(Halt), store.write():  # noqa: PT012  # what fails is the block
             store._connection.execute("ROLLBACK")
             with pytest.raises(StoreError):
-                store._run("RELEASE nothing")
+                store.run("RELEASE nothing")
             raise Halt
         with pytest.raises(StoreError, match="undone"):
             store.insert(entities(11))

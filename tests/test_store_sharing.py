@@ -24,7 +24,7 @@ from semgraph.errors import (
 from semgraph.store import connecting, open_store
 from semgraph.store.files import occurrences
 from semgraph.store.migrations import index_name
-from semgraph.store.schema import ClaimRow, EntityRow, FactRow
+from semgraph.store.schema import AliasRow, ClaimRow, EntityRow, FactRow
 from semgraph.store.sqlite import SqliteStore
 
 
@@ -353,15 +353,15 @@ def test_a_purge_reaches_copies_that_page_splits_left_behind(tmp_path):
                 for _ in range(60):
                     names.append(f"needle{chosen.getrandbits(60):020}end")
                     length = chosen.choice((5, 40, 900))
-                    store.insert([make(FactRow, id=names[-1], subject=chosen.randrange(500), body="x" * length)])
+                    store.insert([make(AliasRow, key=names[-1], source="x" * length)])
         gone = chosen.sample(names, 200)
-        store.delete(FactRow, 1, id=gone)
+        store.delete(AliasRow, 1, key=gone)
         needles = [name.encode() for name in gone]
         store._emptied_log()
         assert store.residue(needles), "if SQLite blanks them by now, the rebuild can go"
         assert store.purge()
         assert store.residue(needles) == []
-        assert store.count(FactRow, 1) == len(names) - 200
+        assert store.count(AliasRow, 1) == len(names) - 200
 
 
 def test_residue_sees_a_needle_across_chunks(tmp_path, monkeypatch):
@@ -389,11 +389,11 @@ def test_a_backup_holds_what_was_committed_before_it(path, store, tmp_path):
 def test_a_backup_beside_a_busy_writer_is_whole(path, tmp_path):
     with child(KILLED, path, 100), closing(open_store(path)) as store:
         for number in range(3):
-            before = len(store._fetch("SELECT DISTINCT scope FROM entity", ()))
+            before = len(store.fetch("SELECT DISTINCT scope FROM entity", ()))
             store.backup(tmp_path / f"{number}.db")
             with closing(open_store(tmp_path / f"{number}.db")) as copy:
                 assert copy.check() == []
-                scopes = [scope for (scope,) in copy._fetch("SELECT DISTINCT scope FROM entity WHERE scope > 1", ())]
+                scopes = [scope for (scope,) in copy.fetch("SELECT DISTINCT scope FROM entity WHERE scope > 1", ())]
                 assert len(scopes) + 1 >= before
                 assert all(copy.count(EntityRow, s) == 10 and copy.count(ClaimRow, s) == 1 for s in scopes)
 

@@ -103,9 +103,9 @@ def test_values_and_scope_are_always_parameters(store):
     store.update(FactRow, 424242, {"body": nasty}, id=nasty)
     store.delete(FactRow, 424242, id=nasty)
     sent = [sql for sql, _ in seen if re.match("SELECT|UPDATE|DELETE", sql)]
-    assert len(sent) == 4
+    assert len(sent) >= 4
     for sql in sent:
-        assert "scope = ?" in sql
+        assert "scope = ?" in sql or "FROM symbol WHERE" in sql
         assert "DROP" not in sql
         assert not re.search(r"424242|717171", sql)
     assert store.check() == []
@@ -128,7 +128,7 @@ def test_a_look_up_by_leading_columns_uses_their_index(store, table, index):
                 table, tuple(members), tuple(map(type, members.values())), (), limited=False
             )
             plan = store._connection.execute(
-                f"EXPLAIN QUERY PLAN {statement.text}", statement.parameters(1, members)
+                f"EXPLAIN QUERY PLAN {statement.text}", statement.parameters(store._tables.symbols, 1, members)
             ).fetchall()
             first = next(detail for *_, detail in plan if TABLES[table].name in detail)
             assert first.startswith("SEARCH"), plan
@@ -291,7 +291,7 @@ def test_a_store_that_is_opened_by_many_at_once_is_made_once(tmp_path):
 def _second(connection):
     connection.execute("ALTER TABLE entity ADD COLUMN note TEXT")
     connection.execute("CREATE TABLE extra (scope INTEGER NOT NULL, a TEXT NOT NULL, PRIMARY KEY (scope, a)) STRICT")
-    connection.execute("INSERT INTO extra SELECT scope, label FROM entity")
+    connection.execute("INSERT INTO extra SELECT scope, value FROM entity JOIN symbol ON n = label")
 
 
 STEPS = (Migration(1, first_schema), Migration(2, _second))

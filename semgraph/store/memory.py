@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 from collections import defaultdict
 from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from semgraph.errors import StoreClosed, StoreError
 from semgraph.instants import NEG_INF
-from semgraph.store.schema import TABLES, Row, ScopeRow
+from semgraph.store.schema import Row, ScopeRow
 from semgraph.store.shapes import (
     INT64,
     RowType,
@@ -19,29 +17,20 @@ from semgraph.store.shapes import (
     checked_changes,
     checked_limit,
     column,
-    columns,
     conditions,
+    key_of,
     one_table,
-    ordering,
-    values,
+    sort,
+    test_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from semgraph.store.protocol import R, Store, Value, Where
-    from semgraph.store.shapes import Condition
 
 Key = tuple[Any, ...]
-
-_COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "=": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 class MemoryStore:
@@ -129,18 +118,17 @@ class MemoryStore:
         self.delete(ScopeRow, scope)
 
     def select(
-        self, table: type[R], scope: int, *, order: Sequence[str] = (), limit: int | None = None, **where: Where
+        self, table: type[R], scope: int, *, order: Sequence[str] | None = (), limit: int | None = None, **where: Where
     ) -> list[R]:
         """The rows that meet every condition, in `order` (a leading `-` is descending), ties in key order."""
         checked_limit(limit)
         with self._lock:
             self._usable()
             found = self._matching(table, scope, where)
-            for sorted_by, down in reversed(ordering(table, order)):
-                found.sort(key=partial(_sortable, sorted_by.at), reverse=down)
+            sort(table, found, () if order is None else order)
             return found[:limit]
 
-    def iterate(self, table: type[R], scope: int, *, order: Sequence[str] = (), **where: Where) -> Iterator[R]:
+    def iterate(self, table: type[R], scope: int, *, order: Sequence[str] | None = (), **where: Where) -> Iterator[R]:
         """The same, inside a transaction that the caller holds."""
         if not self._depth:
             raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
@@ -165,7 +153,7 @@ class MemoryStore:
         with self.write():
             for row in rows:
                 exact = _storable(canonical(row))
-                key = _key(exact)
+                key = key_of(exact)
                 if key in self._rows[table] and not replace:
                     raise StoreError("a row with this key is there already, or a value is one that no column takes")
                 self._put(table, key, exact)
@@ -176,7 +164,7 @@ class MemoryStore:
         with self.write():
             found = self._matching(table, scope, where)
             for row in found:
-                self._put(table, _key(row), None)
+                self._put(table, key_of(row), None)
             self.insert([row._replace(**changes) for row in found])
             return len(found)
 
@@ -185,7 +173,7 @@ class MemoryStore:
         with self.write():
             found = self._matching(table, scope, where)
             for row in found:
-                self._put(table, _key(row), None)
+                self._put(table, key_of(row), None)
             return len(found)
 
     def version(self) -> int:
@@ -248,7 +236,7 @@ class MemoryStore:
 
     def _matching(self, table: RowType, scope: int, where: Mapping[str, Where]) -> list[Any]:
         asked = conditions(table, tuple(where), tuple(map(type, where.values())))
-        tests = [_test(condition, where) for condition in asked]
+        tests = [test_of(condition, where) for condition in asked]
         at = column(table, "scope").at
         return [row for row in self._rows[table].values() if row[at] == scope and all(test(row) for test in tests)]
 
@@ -270,27 +258,6 @@ class MemoryStore:
                 self._rows[table].pop(key, None)
             else:
                 self._rows[table][key] = row
-
-
-def _test(condition: Condition, where: Mapping[str, Where]) -> Callable[[Row], bool]:
-    at = condition.column.at
-    if condition.operator == "null":
-        return lambda row: row[at] is None
-    if condition.operator == "in":
-        members = frozenset(values(where, condition.keyword))
-        return lambda row: row[at] in members
-    compared, value = _COMPARED[condition.operator], where[condition.keyword]
-    return lambda row: row[at] is not None and compared(row[at], value)
-
-
-def _key(row: Row) -> Key:
-    found = columns(type(row))
-    return tuple(row[found[name].at] for name in TABLES[type(row)].key)
-
-
-def _sortable(at: int, row: Row) -> tuple[bool, Any]:
-    """Absent values first, as SQLite has them."""
-    return row[at] is not None, row[at]
 
 
 def _storable(row: Row) -> Row:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import apsw
 
 from semgraph.errors import SchemaTooOld, StoreCorrupt, StoreError, StoreReadOnly
+from semgraph.store import interning
 from semgraph.store.files import APPLICATION_ID, beside, too_new
-from semgraph.store.schema import TABLES, ScopeRow
+from semgraph.store.schema import TABLES, ClaimRow, ScopeRow
 from semgraph.store.shapes import RowType, columns, remembered
 
 if TYPE_CHECKING:
@@ -37,29 +38,21 @@ def first_schema(connection: apsw.Connection) -> None:
 
 
 def create_statements() -> list[str]:
-    """The statements that make the tables of `TABLES` and their indexes."""
-    statements = []
+    """The statements that make the table of symbols, the tables of `TABLES` and their indexes."""
+    statements = [*interning.CREATE]
     for table, definition in TABLES.items():
         statements.append(_create_table(table))
-        statements += [
-            f"CREATE INDEX {index_name(table, index)} ON {definition.name} ({', '.join(index)})"
-            for index in definition.indexes
-        ]
+        for index in definition.indexes:
+            some = f" WHERE {index[-1]} IS NOT NULL" if index in definition.partial else ""
+            statements.append(
+                f"CREATE INDEX {index_name(table, index)} ON {definition.name} ({', '.join(index)}){some}"
+            )
     return statements
 
 
 def index_name(table: RowType, index: Sequence[str]) -> str:
     """The name of the index over these columns."""
     return "_by_".join((TABLES[table].name, "_".join(name for name in index if name != "scope")))
-
-
-def keeps_rowid(table: RowType) -> bool:
-    """Whether the rows lie in order of arrival rather than of their key.
-
-    Claims do: their key is a hash, and wide rows at random places took twice the time to write. Facts in key order
-    are written as quickly, and scanned three times as fast.
-    """
-    return TABLES[table].digest or table is ScopeRow
 
 
 def prepare(
@@ -183,9 +176,12 @@ def _create_table(table: RowType) -> str:
         head, rest = [], list(columns(table).values())
         tail = [f"PRIMARY KEY ({', '.join(definition.key)})"]
     middle = [f"{found.name} {found.sql_type}{'' if found.nullable else ' NOT NULL'}" for found in rest]
-    digest = ["digest BLOB NOT NULL"] if definition.digest else []
-    layout = "STRICT" if keeps_rowid(table) else "STRICT, WITHOUT ROWID"
-    return f"CREATE TABLE {definition.name} ({', '.join(head + middle + digest + tail)}) {layout}"
+    if definition.sealed:
+        middle.append("digest INTEGER NOT NULL")
+    if table is ClaimRow:
+        middle.append("mould INTEGER")
+    layout = "STRICT" if definition.heap else "STRICT, WITHOUT ROWID"
+    return f"CREATE TABLE {definition.name} ({', '.join(head + middle + tail)}) {layout}"
 
 
 MIGRATIONS: Final[tuple[Migration, ...]] = (Migration(1, first_schema),)

@@ -54,11 +54,14 @@ class Store(Protocol):
         """Remove the scope's own row; its other rows are the caller's."""
 
     def select(
-        self, table: type[R], scope: int, *, order: Sequence[str] = (), limit: int | None = None, **where: Where
+        self, table: type[R], scope: int, *, order: Sequence[str] | None = (), limit: int | None = None, **where: Where
     ) -> list[R]:
-        """The rows that meet every condition, in `order` (a leading `-` is descending), else in key order."""
+        """The rows that meet every condition, in `order` (a leading `-` is descending), ties in key order.
 
-    def iterate(self, table: type[R], scope: int, *, order: Sequence[str] = (), **where: Where) -> Iterator[R]:
+        None is for callers to whom the order is nothing: as the store finds them, which costs no sorting.
+        """
+
+    def iterate(self, table: type[R], scope: int, *, order: Sequence[str] | None = (), **where: Where) -> Iterator[R]:
         """The same, a few at a time; the caller holds a transaction open meanwhile."""
 
     def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:

@@ -2,11 +2,30 @@
 
 A store knows these shapes and no policy. Times are int64 microseconds; an open end is `temporal.POS_INF`,
 so that no index meets a null. Every table but `ScopeRow` starts with the scope, and every statement binds it.
+
+`Word`, `Node`, `Ref` and `Ident` are plain texts and numbers that a store may keep in less room: see `Form`.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from enum import Enum
+from typing import Annotated, Final, NamedTuple
+
+
+class Form(Enum):
+    """What a store may know of a column's values beside their type."""
+
+    PLAIN = "any value"
+    WORD = "a text, the same one in many rows"
+    NODE = "the number of an entity"
+    REF = "`e` and the number of an entity, or another text"
+    IDENT = "24 hexadecimal digits, nearly always"
+
+
+Word = Annotated[str, Form.WORD]
+Node = Annotated[int, Form.NODE]
+Ref = Annotated[str, Form.REF]
+Ident = Annotated[str, Form.IDENT]
 
 
 class ScopeRow(NamedTuple):
@@ -23,8 +42,8 @@ class EntityRow(NamedTuple):
     """A node: `label` and `key` are those of the name it was first written with."""
 
     scope: int
-    id: int
-    label: str
+    id: Node
+    label: Word
     key: str
     recorded_at: int
 
@@ -34,13 +53,13 @@ class AliasRow(NamedTuple):
 
     scope: int
     key: str
-    entity: int
-    name: str
-    kind: str
+    entity: Node
+    name: Word
+    kind: Word
     valid_from: int
     valid_to: int
-    valid_text: str
-    source: str
+    valid_text: Word
+    source: Word
     recorded_at: int
     retracted_at: int
 
@@ -54,27 +73,27 @@ class ClaimRow(NamedTuple):
     """
 
     scope: int
-    id: str
-    subject: int
-    subject_text: str
-    predicate: str
-    object: str
-    object_text: str
-    object_type: str
+    id: Ident
+    subject: Node
+    subject_text: Word
+    predicate: Word
+    object: Ref
+    object_text: Word
+    object_type: Word
     negative: int
-    kind: str
+    kind: Word
     opposed: int
     valid_from: int | None
-    valid_from_text: str
+    valid_from_text: Word
     valid_to: int | None
-    valid_to_text: str
+    valid_to_text: Word
     said_at: int
     told: int
     recorded_at: int
-    source: str
-    source_ref: str | None
+    source: Word
+    source_ref: Word | None
     confidence: float
-    qualifiers: str
+    qualifiers: Word
     text: str | None
 
 
@@ -82,9 +101,9 @@ class JustificationRow(NamedTuple):
     """A premise of a justification of a claim; an empty premise says that the claim stands by itself."""
 
     scope: int
-    claim: str
+    claim: Ident
     justification: int
-    premise: str
+    premise: Ident
     recorded_at: int
 
 
@@ -92,23 +111,23 @@ class RetractionRow(NamedTuple):
     """A withdrawal of a claim, in force from recorded_at until ended_at."""
 
     scope: int
-    claim: str
+    claim: Ident
     recorded_at: int
     ended_at: int
-    reason: str | None
+    reason: Word | None
 
 
 class FactRow(NamedTuple):
     """A materialised edge as believed now. `body` is JSON that only the engine reads (see `semgraph.belief`)."""
 
     scope: int
-    id: str
-    subject: int
-    predicate: str
-    object: str
+    id: Ident
+    subject: Node
+    predicate: Word
+    object: Ref
     negative: int
     disputed: int
-    separators: str
+    separators: Word
     valid_from: int
     valid_to: int
     sys_from: int
@@ -120,13 +139,13 @@ class PastFactRow(NamedTuple):
     """An edge as it was believed in `[sys_from, sys_to)`: the columns of `FactRow`, kept apart from it."""
 
     scope: int
-    id: str
-    subject: int
-    predicate: str
-    object: str
+    id: Ident
+    subject: Node
+    predicate: Word
+    object: Ref
     negative: int
     disputed: int
-    separators: str
+    separators: Word
     valid_from: int
     valid_to: int
     sys_from: int
@@ -138,8 +157,8 @@ class RedirectRow(NamedTuple):
     """A merge of `src` into `dst`, in force from recorded_at until ended_at."""
 
     scope: int
-    src: int
-    dst: int
+    src: Node
+    dst: Node
     recorded_at: int
     ended_at: int
     reason: str | None
@@ -149,8 +168,8 @@ class ApartRow(NamedTuple):
     """Two entities that must never be merged or suggested as one; `a < b`."""
 
     scope: int
-    a: int
-    b: int
+    a: Node
+    b: Node
     recorded_at: int
 
 
@@ -158,10 +177,10 @@ class CompatRow(NamedTuple):
     """Two values of one fluent that somebody decided to keep side by side; `a < b`."""
 
     scope: int
-    subject: int
-    predicate: str
-    a: str
-    b: str
+    subject: Node
+    predicate: Word
+    a: Ref
+    b: Ref
     recorded_at: int
 
 
@@ -169,7 +188,7 @@ class DeclaredRow(NamedTuple):
     """An entity declared as one of its own."""
 
     scope: int
-    entity: int
+    entity: Node
     recorded_at: int
 
 
@@ -177,7 +196,7 @@ class DefinitionRow(NamedTuple):
     """A version of a predicate's registry entry, as JSON."""
 
     scope: int
-    predicate: str
+    predicate: Word
     recorded_at: int
     spec: str
 
@@ -234,36 +253,39 @@ Row = (
 
 
 class Table(NamedTuple):
-    """How a row type is stored: its name, its key, and further look-ups by leading columns."""
+    """How a row type is stored: its name, its key, and further look-ups by leading columns.
+
+    Rows of a `heap` lie in order of arrival rather than of their key: wide ones, whose keys are hashes. One that is
+    `sealed` carries a digest. An index of `partial` leaves out the rows in which its last column is absent.
+    """
 
     name: str
     key: tuple[str, ...]
     indexes: tuple[tuple[str, ...], ...] = ()
-    digest: bool = False
+    heap: bool = False
+    sealed: bool = False
+    partial: tuple[tuple[str, ...], ...] = ()
 
 
+_ENDS: Final = (("scope", "object", "predicate"), ("scope", "id"))
+
+#: Facts stand before the claims that they may be kept with, so that who empties all tables empties theirs first.
 TABLES: Final[dict[type[Row], Table]] = {
-    ScopeRow: Table("scope", ("scope",), (("name",),)),
+    ScopeRow: Table("scope", ("scope",), (("name",),), heap=True),
     EntityRow: Table("entity", ("scope", "id")),
     AliasRow: Table("alias", ("scope", "key", "entity", "recorded_at", "kind"), (("scope", "entity"),)),
+    FactRow: Table("fact", ("scope", "subject", "predicate", "valid_from", "id"), _ENDS, heap=True),
+    PastFactRow: Table("fact_past", ("scope", "subject", "predicate", "id", "sys_from"), _ENDS, heap=True),
     ClaimRow: Table(
         "claim",
         ("scope", "id"),
         (("scope", "subject", "predicate"), ("scope", "object", "predicate"), ("scope", "source_ref")),
-        digest=True,
+        heap=True,
+        sealed=True,
+        partial=(("scope", "source_ref"),),
     ),
     JustificationRow: Table("justification", ("scope", "claim", "justification", "premise"), (("scope", "premise"),)),
     RetractionRow: Table("retraction", ("scope", "claim", "recorded_at")),
-    FactRow: Table(
-        "fact",
-        ("scope", "subject", "predicate", "valid_from", "id"),
-        (("scope", "object", "predicate"), ("scope", "id")),
-    ),
-    PastFactRow: Table(
-        "fact_past",
-        ("scope", "subject", "predicate", "id", "sys_from"),
-        (("scope", "object", "predicate"), ("scope", "id")),
-    ),
     RedirectRow: Table("redirect", ("scope", "src", "recorded_at"), (("scope", "dst"),)),
     ApartRow: Table("apart", ("scope", "a", "b")),
     CompatRow: Table("compat", ("scope", "subject", "predicate", "a", "b")),

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, get_type_hints
+from functools import cache, partial
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    NamedTuple,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from semgraph.store.schema import TABLES
+from semgraph.store.schema import TABLES, Form
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +36,14 @@ INT64: Final = range(-(2**63), 2**63)
 _ACCEPTED: Final[dict[type, type | tuple[type, ...]]] = {int: int, float: (int, float), str: str}
 
 
+_COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -32,16 +54,19 @@ def remembered(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 class Column(NamedTuple):
-    """A column: its place in the row, its name, its one Python type, and whether it may be absent."""
+    """A column: its place in the row, its name, its one Python type, whether it may be absent, and its form."""
 
     at: int
     name: str
     type: type
     nullable: bool
+    form: Form = Form.PLAIN
 
     @property
     def sql_type(self) -> str:
         """The type that a STRICT table gives it."""
+        if self.form is not Form.PLAIN:
+            return "ANY"
         return {int: "INTEGER", float: "REAL", str: "TEXT"}[self.type]
 
 
@@ -58,11 +83,18 @@ def columns(table: RowType) -> dict[str, Column]:
     """The columns of a row type by name, in its order; TypeError for a type that no store keeps."""
     if table not in TABLES:
         raise TypeError(f"{table!r} is not a row type of semgraph.store.schema")
+    return fields(table)
+
+
+@remembered
+def fields(table: RowType) -> dict[str, Column]:
+    """The same of any named tuple that is written like a row type."""
     found = {}
-    for at, (name, hint) in enumerate(get_type_hints(table).items()):
-        kinds = getattr(hint, "__args__", (hint,))
+    for at, (name, hint) in enumerate(get_type_hints(table, include_extras=True).items()):
+        kinds = (hint,) if get_origin(hint) in (None, Annotated) else get_args(hint)
         kind = next(kind for kind in kinds if kind is not type(None))
-        found[name] = Column(at, name, kind, type(None) in kinds)
+        plain, form = get_args(kind) if get_origin(kind) is Annotated else (kind, Form.PLAIN)
+        found[name] = Column(at, name, plain, type(None) in kinds, form)
     return found
 
 
@@ -160,9 +192,36 @@ def _normal(table: RowType, found: Column, value: object) -> object:
     return found.type(value) if type(value) is not found.type else value
 
 
-def needs_binding(asked: Sequence[Condition]) -> bool:
-    """Whether some condition is not simply compared with the value that the caller gave."""
-    return any(condition.operator in {"in", "null"} for condition in asked)
+def test_of(condition: Condition, where: Mapping[str, Where]) -> Callable[[Any], bool]:
+    """Whether a row meets the condition."""
+    at = condition.column.at
+    if condition.operator == "null":
+        return lambda row: row[at] is None
+    if condition.operator == "in":
+        members = frozenset(values(where, condition.keyword))
+        return lambda row: row[at] in members
+    compared, value = _COMPARED[condition.operator], where[condition.keyword]
+    return lambda row: row[at] is not None and compared(row[at], value)
+
+
+def sort(table: RowType, rows: list[Any], order: Sequence[str]) -> None:
+    """Put rows in an order, ties in key order; absent values come first, as SQLite has them."""
+    for sorted_by, down in reversed(ordering(table, order)):
+        rows.sort(key=partial(_sortable, sorted_by.at), reverse=down)
+
+
+def _sortable(at: int, row: Any) -> tuple[bool, Any]:
+    return row[at] is not None, row[at]
+
+
+def key_of(row: Row) -> tuple[Any, ...]:
+    """What no other row of the table has."""
+    return tuple([row[at] for at in _key_places(type(row))])
+
+
+@remembered
+def _key_places(table: RowType) -> tuple[int, ...]:
+    return tuple(columns(table)[name].at for name in definition(table).key)
 
 
 def values(where: Mapping[str, Where], keyword: str) -> list[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
@@ -21,22 +22,21 @@ from semgraph.errors import (
     StoreReadOnly,
 )
 from semgraph.instants import NEG_INF
-from semgraph.store import digests, statements
 from semgraph.store.connecting import copy_to, open_file, open_memory, reader, stamp
 from semgraph.store.faults import FAULTS, declared, undoes_commit
 from semgraph.store.files import occurrences
+from semgraph.store.packing import packed_ident
 from semgraph.store.salvage import damaged, rescued
-from semgraph.store.schema import ScopeRow
-from semgraph.store.shapes import RowType, checked_changes, checked_limit, column, definition, one_table
+from semgraph.store.schema import FactRow, ScopeRow
+from semgraph.store.shapes import checked_changes, checked_limit, definition
+from semgraph.store.tables import Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from semgraph.store.protocol import R, Value, Where
-    from semgraph.store.statements import Statement
 
-_AT_A_TIME: Final = 512
 _UNDONE: Final = "this transaction was undone by an earlier error in it; leave its block and start again"
 
 
@@ -54,6 +54,9 @@ class SqliteStore:
         self._writing = False
         self._cursors: list[apsw.Cursor] = []
         self._unusable: StoreError | None = None
+        self._looked = False  # whether the open transaction has compared the file's version
+        self._seen = -1
+        self._tables = Tables(self)
         if path is None:
             opened = open_memory(durability)
         else:
@@ -105,19 +108,19 @@ class SqliteStore:
 
     def scope(self, name: str) -> ScopeRow | None:
         """The scope of that name."""
-        rows = self._fetch(f"{_SCOPES} WHERE name = ? LIMIT 1", (name,))
+        rows = self.fetch(f"{_SCOPES} WHERE name = ? LIMIT 1", (name,))
         return ScopeRow._make(rows[0]) if rows else None
 
     def scopes(self) -> list[ScopeRow]:
         """Every scope, by number."""
-        return list(map(ScopeRow._make, self._fetch(f"{_SCOPES} ORDER BY scope", ())))
+        return list(map(ScopeRow._make, self.fetch(f"{_SCOPES} ORDER BY scope", ())))
 
     def create_scope(self, name: str) -> ScopeRow:
         """A new scope with a number never used before; StoreError if the name is taken."""
         with self.write():
             if self.scope(name) is not None:
                 raise StoreError("a scope of this name is there already")
-            self._run("INSERT INTO scope (name, last_recorded, entities, feed) VALUES (?, ?, 0, '')", (name, NEG_INF))
+            self.run("INSERT INTO scope (name, last_recorded, entities, feed) VALUES (?, ?, 0, '')", (name, NEG_INF))
             return ScopeRow(self._connection.last_insert_rowid(), name, NEG_INF, 0)
 
     def update_scope(self, row: ScopeRow) -> None:
@@ -133,75 +136,58 @@ class SqliteStore:
     # rows
 
     def select(
-        self, table: type[R], scope: int, *, order: Sequence[str] = (), limit: int | None = None, **where: Where
+        self, table: type[R], scope: int, *, order: Sequence[str] | None = (), limit: int | None = None, **where: Where
     ) -> list[R]:
         """The rows that meet every condition, in `order` (a leading `-` is descending), ties in key order."""
         checked_limit(limit)
-        statement = statements.selecting(
-            table, tuple(where), tuple(map(type, where.values())), tuple(order), limited=limit is not None
-        )
-        parameters = statement.parameters(scope, where)
-        rows: Iterable[tuple[Any, ...]] = self._fetch(
-            statement.text, parameters if limit is None else (*parameters, limit)
-        )
-        if definition(table).digest:
-            rows = digests.unsealed(table, rows)
-        return list(map(_maker(table), rows))
+        with self._looking():
+            return self._tables.select(table, scope, order, limit, where)
 
-    def iterate(self, table: type[R], scope: int, *, order: Sequence[str] = (), **where: Where) -> Iterator[R]:
+    def iterate(self, table: type[R], scope: int, *, order: Sequence[str] | None = (), **where: Where) -> Iterator[R]:
         """The same, a few at a time, inside a transaction that the caller holds and without changing this table."""
-        statement = statements.selecting(
-            table, tuple(where), tuple(map(type, where.values())), tuple(order), limited=False
-        )
-        cursor = self._opened_cursor(statement, scope, where)
-        return self._drained(table, cursor)
+        self._usable()
+        with self._lock:
+            self._inside_transaction()
+            with self._looking():
+                return self._tables.iterate(table, scope, order, where)
 
     def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
         """The values of some columns alone, in key order; digests are not checked. Otherwise as `iterate`."""
-        statement = statements.picking(table, tuple(names), tuple(where), tuple(map(type, where.values())))
-        cursor = self._opened_cursor(statement, scope, where)
-        while rows := self._next_rows(cursor):
-            yield from rows
+        self._usable()
+        with self._lock:
+            self._inside_transaction()
+            with self._looking():
+                return self._tables.tuples(table, scope, tuple(names), where)
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows meet every condition."""
-        statement = statements.counting(table, tuple(where), tuple(map(type, where.values())))
-        ((number,),) = self._fetch(statement.text, statement.parameters(scope, where))
-        return int(number)
+        with self._looking():
+            return self._tables.count(table, scope, where)
 
     def insert(self, rows: Sequence[R], *, replace: bool = False) -> None:
         """Keep the rows, all of one type; an existing key is a StoreError, and none is kept, unless `replace`."""
         if not rows:
             return
-        table = one_table(rows)
-        text = statements.inserting(table, replace=replace)
-        payload = map(digests.sealed, rows) if definition(table).digest else rows
-        with self._changing(statements=len(rows)):
-            try:
-                self._connection.executemany(text, payload)
-            except FAULTS as error:
-                raise self._fault(error) from None
+        several = len(rows) > 1 or (replace and isinstance(rows[0], FactRow))
+        with self._changing(several=several):
+            self._tables.insert(rows, replace=replace)
 
     def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""
         checked_changes(table, changes)
-        if definition(table).digest:
-            return self._rewrite(table, scope, changes, where)
-        statement = statements.updating(table, tuple(changes), tuple(where), tuple(map(type, where.values())))
-        with self._changing():
-            return self._run(statement.text, (*changes.values(), *statement.parameters(scope, where)))
+        with self._changing(several=definition(table).heap):
+            return self._tables.update(table, scope, changes, where)
 
     def delete(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows were removed."""
-        statement = statements.deleting(table, tuple(where), tuple(map(type, where.values())))
-        with self._changing():
-            return self._run(statement.text, statement.parameters(scope, where))
+        with self._changing(several=definition(table).heap):
+            return self._tables.delete(table, scope, where)
 
     # the file
 
     def version(self) -> int:
         """A number that changes whenever another handle's committed write becomes visible here."""
-        ((number,),) = self._fetch("PRAGMA data_version", ())
+        ((number,),) = self.fetch("PRAGMA data_version", ())
         return int(number)
 
     def revision(self) -> tuple[int, int] | None:
@@ -221,7 +207,7 @@ class SqliteStore:
         """What is wrong with the file below the rows, without its content; empty if nothing."""
         with self.read():
             try:
-                structure = [str(line) for (line,) in self._fetch("PRAGMA integrity_check", ())]
+                structure = [str(line) for (line,) in self.fetch("PRAGMA integrity_check", ())]
             except StoreCorrupt as error:
                 structure = [str(error)]
             return [line for line in structure if line != "ok"] + damaged(self._connection)
@@ -266,7 +252,9 @@ class SqliteStore:
                 # First without the rebuild: while a reader is in the way, it would only make the log longer.
                 if not self._emptied_log():
                     return False
-                self._run("VACUUM")
+                with self.write(), self._looking():
+                    self._tables.sweep()
+                self.run("VACUUM")
                 return self._emptied_log()
             except StoreBusy:
                 return False
@@ -274,7 +262,10 @@ class SqliteStore:
     def residue(self, needles: Sequence[bytes]) -> list[bytes]:
         """Which of the needles still stand in the store's files."""
         self._usable()
-        return [] if self._path is None else occurrences(self._path, needles)
+        if self._path is None:
+            return []
+        forms = {bytes(form): needle for needle in needles for form in (needle, packed_ident(needle)) if form}
+        return list(dict.fromkeys(forms[found] for found in occurrences(self._path, list(forms))))
 
     def close(self) -> None:
         """Release the file; later calls raise `StoreClosed`. Inside a transaction it is refused."""
@@ -333,46 +324,62 @@ class SqliteStore:
     @contextmanager
     def _outermost(self, begin: str, *, writing: bool) -> Iterator[None]:
         try:
-            self._run(begin)
+            self.run(begin)
             self._depth, self._writing = 1, writing
             yield
             self._usable()
             self._release_cursors()
             self._commit()
+            self._tables.end(undone=False)
         except BaseException:
             self._release_cursors()
+            self._tables.end(undone=writing)
             self._roll_back()
             raise
         finally:
-            self._depth, self._writing = 0, False
+            self._depth, self._writing, self._looked = 0, False, False
 
     @contextmanager
     def _savepoint(self) -> Iterator[None]:
         name = f"depth{self._depth}"
-        self._run(f"SAVEPOINT {name}")
+        self.run(f"SAVEPOINT {name}")
         self._depth += 1
         try:
             yield
-            self._run(f"RELEASE {name}")
+            self.run(f"RELEASE {name}")
         except BaseException:
             if self._unusable is None:
-                self._run(f"ROLLBACK TO {name}")
-                self._run(f"RELEASE {name}")
+                self.run(f"ROLLBACK TO {name}")
+                self.run(f"RELEASE {name}")
+            self._tables.end(undone=True)
             raise
         finally:
             self._depth -= 1
 
     @contextmanager
-    def _changing(self, statements: int = 1) -> Iterator[None]:
+    def _changing(self, *, several: bool) -> Iterator[None]:
         """A transaction for one change: SQLite undoes a failed statement by itself, several need a block."""
         self._usable()
         with self._lock:
-            if self._writing and statements == 1:
-                self._usable()
-                yield
-            else:
-                with self.write():
+            if self._writing and not several:
+                with self._looking():
                     yield
+            else:
+                with self.write(), self._looking():
+                    yield
+
+    @contextmanager
+    def _looking(self) -> Iterator[None]:
+        """A snapshot to look at, and what is remembered of the file dropped if another handle has changed it."""
+        with self.read():
+            if not self._looked:
+                self._check_unchanged()
+                version = self.version()
+                if version != self._seen:
+                    self._tables.symbols.forget()
+                self._seen, self._looked = version, True
+            self._usable()
+            yield
 
     def _commit(self) -> None:
         try:
@@ -415,7 +422,7 @@ class SqliteStore:
             self._unusable = StoreError(_UNDONE)
         return fault
 
-    def _run(self, text: str, parameters: tuple[Value, ...] = ()) -> int:
+    def run(self, text: str, parameters: tuple[Any, ...] = ()) -> int:
         """How many rows the statement changed."""
         try:
             self._connection.execute(text, parameters)
@@ -423,40 +430,40 @@ class SqliteStore:
         except FAULTS as error:
             raise self._fault(error) from None
 
-    def _fetch(self, text: str, parameters: tuple[Value, ...]) -> list[tuple[Any, ...]]:
+    def many(self, text: str, parameters: Iterable[tuple[Any, ...]]) -> int:
+        """Run the statement for each tuple of parameters; the number of the row that was added last."""
+        try:
+            self._connection.executemany(text, parameters)
+            return self._connection.last_insert_rowid()
+        except FAULTS as error:
+            raise self._fault(error) from None
+
+    def fetch(self, text: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
         self._usable()
         with self._lock:
-            if self._immutable:
-                self._check_unchanged()
             try:
                 return self._connection.execute(text, parameters).fetchall()
             except FAULTS as error:
                 raise self._fault(error) from None
 
-    def _opened_cursor(self, statement: Statement, scope: int, where: dict[str, Where]) -> apsw.Cursor:
+    def some(self, text: str, parameters: tuple[Any, ...], size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """The rows of a query, so many at a time."""
         self._usable()
         with self._lock:
-            self._inside_transaction()
-            self._check_unchanged()
             cursor = self._connection.cursor()
             try:
-                cursor.execute(statement.text, statement.parameters(scope, where))
+                cursor.execute(text, parameters)
             except FAULTS as error:
                 raise self._fault(error) from None
             self._cursors.append(cursor)
-            return cursor
+        return iter(partial(self._next_rows, cursor, size), [])
 
-    def _drained(self, table: type[R], cursor: apsw.Cursor) -> Iterator[R]:
-        sealed, make = definition(table).digest, _maker(table)
-        while rows := self._next_rows(cursor):
-            plain = digests.unsealed(table, rows) if sealed else rows
-            yield from map(make, plain)
-
-    def _next_rows(self, cursor: apsw.Cursor) -> list[tuple[Any, ...]]:
+    def _next_rows(self, cursor: apsw.Cursor, size: int) -> list[tuple[Any, ...]]:
         self._usable()
         with self._lock:
             try:
-                return list(islice(cursor, _AT_A_TIME))
+                return list(islice(cursor, size))
             except FAULTS as error:
                 raise self._fault(error) from None
 
@@ -465,29 +472,9 @@ class SqliteStore:
         while self._cursors:
             self._cursors.pop().close(force=True)
 
-    def _rewrite(self, table: RowType, scope: int, changes: dict[str, Value], where: dict[str, Where]) -> int:
-        """Change rows that carry a digest: read, checked, and written anew."""
-        with self.write():
-            rows = self.select(table, scope, order=(), limit=None, **where)
-            keys = [column(table, name).at for name in definition(table).key]
-            try:
-                self._connection.executemany(
-                    statements.removing(table), (tuple(row[index] for index in keys) for row in rows)
-                )
-            except FAULTS as error:
-                raise self._fault(error) from None
-            self.insert([row._replace(**changes) for row in rows])
-            return len(rows)
-
     def _emptied_log(self) -> bool:
-        ((busy, _, _),) = self._fetch("PRAGMA wal_checkpoint(TRUNCATE)", ())
+        ((busy, _, _),) = self.fetch("PRAGMA wal_checkpoint(TRUNCATE)", ())
         return not busy
-
-
-def _maker(table: type[R]) -> Callable[[Iterable[Any]], R]:
-    """What makes a row of its values: the union of row types hides the one at hand from the checker."""
-    make: Callable[[Iterable[Any]], R] = cast("RowType", table)._make
-    return make
 
 
 _SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
