@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from semgraph.dates.periods import Period, clock_time
 from semgraph.dates.relative import date_at
-from semgraph.dates.words import ZONES
+from semgraph.dates.words import STARTS, ZONES
 from semgraph.errors import RejectedError
 from semgraph.instants import HOUR, MINUTE, SECOND
 from semgraph.temporal import parse_bound
@@ -33,6 +33,15 @@ _ABBREVIATIONS = frozenset(_ZONES_OF_MANY.split())
 
 def moment_at(line: Line, place: int) -> Found:
     """The longest date that starts there, with the time of day that stands before or after it."""
+    word = line.word(place)
+    if word and word not in STARTS:
+        return None
+    if place not in line.known:
+        line.known[place] = _moment(line, place)
+    return line.known[place]
+
+
+def _moment(line: Line, place: int) -> Found:
     if (iso := _iso(line, place)) is not None:
         return iso
     date = date_at(line, place)

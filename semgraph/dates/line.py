@@ -16,21 +16,37 @@ from semgraph.instants import DAY, date_of
 if TYPE_CHECKING:
     from semgraph.dates.tokens import Token
 
-__all__ = ["Line", "cardinal", "century_of", "latest", "ordinal", "year_number"]
+__all__ = ["Line", "NeedsReference", "cardinal", "century_of", "latest", "ordinal", "year_number"]
 
 _RECENT, _COMING = 70, 15  # years back and ahead in which a year of two digits is looked for
 _LONG_AGO = 48  # rounds that are tried for a 29 February or a 31st
 
 
+class NeedsReference(Exception):
+    """What the text means depends on when it is said."""
+
+
 @dataclass(slots=True)
 class Line:
-    """The tokens of a text, and the local time from which relative words count."""
+    """The tokens of a text, and the local time from which relative words count, if it is known."""
 
     tokens: list[Token]
     text: str
-    now: int
+    reference: int | None
     offset: int | None = None  # of that clock from UTC, None where nobody knows
     complaints: list[tuple[int, int, str]] = field(default_factory=list)  # from token, to token, why
+    known: dict[int, tuple[Period, int] | None] = field(default_factory=dict)  # dates by the place where they start
+    letters: list[str] = field(init=False)  # the words by their places, "" for other tokens and behind the last
+
+    def __post_init__(self) -> None:
+        self.letters = [token.text if token.kind == "word" else "" for token in self.tokens] + [""]
+
+    @property
+    def now(self) -> int:
+        """The local time from which relative words count; NeedsReference where there is none."""
+        if self.reference is None:
+            raise NeedsReference
+        return self.reference
 
     @property
     def today(self) -> int:
@@ -48,8 +64,7 @@ class Line:
 
     def word(self, place: int) -> str:
         """The word there, or "" where there is none."""
-        token = self._at(place)
-        return token.text if token is not None and token.kind == "word" else ""
+        return self.letters[place] if place < len(self.letters) else ""
 
     def sign(self, place: int) -> str:
         """The sign there, or ""."""

@@ -67,7 +67,10 @@ _LEADS: tuple[tuple[str, Kind, bool], ...] = (
     ("later than", "after", False),
     ("after", "after", False),
 )
-_LEAD_WORDS = tuple((tuple(words.split()), kind, through) for words, kind, through in _LEADS)
+_LEADS_BY_WORD = {
+    first: [(words.split(), kind, through) for words, kind, through in _LEADS if words.split()[0] == first]
+    for first in {words.split()[0] for words, *_ in _LEADS}
+}
 _APPROXIMATELY = frozenset("around about circa ca approximately approx roughly".split())  # noqa: SIM905
 _PERHAPS = frozenset("perhaps maybe possibly probably likely presumably".split())  # noqa: SIM905
 _TO = {"to": False, "until": False, "till": False, "til": False, "through": True, "thru": True}
@@ -86,7 +89,7 @@ def phrase_at(line: Line, place: int) -> Found:
 
 
 def _placed(line: Line, place: int) -> Found:
-    for words, kind, through in _LEAD_WORDS:
+    for words, kind, through in _LEADS_BY_WORD.get(line.word(place), ()):
         after = line.words(place, *words)
         if after is not None:
             return _bounded(line, place, after, kind, through=through)

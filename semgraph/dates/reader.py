@@ -6,10 +6,11 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from semgraph.dates.foreign import foreign_date
-from semgraph.dates.line import Line
+from semgraph.dates.line import Line, NeedsReference
 from semgraph.dates.phrases import Phrase, phrase_at
 from semgraph.dates.reading import DateSpan, Reading
 from semgraph.dates.tokens import tokens_of
@@ -54,10 +55,11 @@ _WORDS_ALONE = (MONTHS.keys() & {"may", "march", "mar", "jan", "dec", "sep"}) | 
 class Reference:
     """The moment from which words count: its local time, the zone in which dates are read, and its offset from UTC.
 
-    Of a datetime without offset, only the calendar can be used: `zone` and `offset` are None.
+    Of a datetime without offset, only the calendar can be used: `zone` and `offset` are None. Without any datetime,
+    `local` is None too.
     """
 
-    local: int
+    local: int | None
     zone: str | None
     offset: int | None
 
@@ -79,6 +81,20 @@ class Reference:
 def read(text: str, reference: Reference) -> Reading:
     """The reading of a whole text; `bad_time` when it is none, or more than one."""
     shown = text.strip()
+    return _fixed(shown, reference.zone) or _read(shown, reference)
+
+
+@lru_cache(maxsize=1 << 14)
+def _fixed(text: str, zone: str | None) -> Reading | None:
+    """The reading that a text has whenever it is said, None where it depends on that."""
+    try:
+        return _read(text, Reference(None, zone, None))
+    except NeedsReference:
+        return None
+
+
+@lru_cache(maxsize=1 << 12)
+def _read(shown: str, reference: Reference) -> Reading:
     if len(shown) > _LONGEST:
         raise bad_time(shown[:_LONGEST] + "…", f"too long for a date: {_EXAMPLES}")
     if not shown.isprintable():
@@ -102,9 +118,9 @@ def dates_in(text: str, reference: Reference) -> Iterator[DateSpan]:
         if place and line.joined(place) and line.sign(place - 1) in _INSIDE_NAMES:
             place += 1
             continue
-        line.complaints.clear()
+        line.complaints = [complaint for complaint in line.complaints if complaint[1] > place]
         found = phrase_at(line, place)
-        doubtful = max((end for start, end, _ in line.complaints if start <= place + 2), default=0)
+        doubtful = max((end for start, end, _ in line.complaints if place <= start <= place + 2), default=0)
         after = 0 if found is None else found[1]
         if found is None or doubtful > after or not _stands_alone(line, place, found):
             place = max(doubtful, place + 1)

@@ -9,6 +9,7 @@ __all__ = [
     "MONTHS",
     "ORDINALS",
     "SEASONS",
+    "STARTS",
     "TENS",
     "UNITS",
     "WEEKDAYS",
@@ -52,6 +53,16 @@ ORDINALS = {name: number for number, name in enumerate(_ORDINALS.split(), 1)} | 
 DECADES = {name.removesuffix("y") + "ies": number for name, number in TENS.items()}
 CENTURY_WORDS = {"century": 100, "centuries": 100, "millennium": 1000}
 SEASONS = {"spring", "summer", "autumn", "fall", "winter"}
+
+# What no date begins with is passed over at once.
+_STARTS = (
+    "the a an in about now right just at currently today yesterday tomorrow last past previous this current next "
+    "coming upcoming early mid late middle beginning start end earlier later half couple year ad cy h q w y noon noughties "
+    "first christmas xmas boxing new halloween valentine valentines april saint st international martin mlk president "
+    "presidents memorial labor labour black cyber ash palm good easter pentecost whit thanksgiving mother mothers "
+    "father fathers independence"
+)
+STARTS = frozenset(_STARTS.split()).union(MONTHS, WEEKDAYS, UNITS, CARDINALS, TENS, ORDINALS, DECADES, SEASONS)
 
 # Abbreviations that are one zone everywhere; EST, CST, IST and the like are several.
 ZONES = {"utc": 0, "gmt": 0, "z": 0}
