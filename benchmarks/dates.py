@@ -212,10 +212,10 @@ REASONS = (
     (r"\bnow\b", "now is an instant, not the midnight before it"),
     (r"\b(beginning|start|middle|mid|end) ", "the data set has several lengths for parts of a unit; ours are fixed"),
     (
-        r"\b(earlier|later) this\b",
-        "the data set has two readings: half of the unit, and ours, up to or from the day",
+        r"\bearlier this\b",
+        "the data set has two readings: half of the unit, and ours, up to the day",
     ),
-    (r"\bhence\b", "the data set takes it for all days up to then"),
+    (r"^around the \d", "the data set gives the date and no value"),
     (r"^tuesday march 7$", "7 March was no Tuesday in the years that the data set gives; ours is the nearest that was"),
 )
 

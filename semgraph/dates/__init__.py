@@ -2,7 +2,7 @@
 
 `parse_when` gives the one bound that words mean, `read_when` how they put something in time, and `find_dates` what a
 sentence says of time. Read is what can mean one thing only; all else is refused, with the reason. A date that leaves
-its year open is the latest that has begun.
+its year open is the latest that has begun; with a weekday it is the nearest that falls on it.
 """
 
 from __future__ import annotations

@@ -265,7 +265,7 @@ def _with_weekday(line: Line, place: int) -> Found:
     if weekday is None:
         return None
     after = line.skip(weekday[1], signs=",(")
-    date = dated(line, after) or _day_of_month(line, after)
+    date = dated(line, after) or _day_of_month(line, after) or _day_after_weekday(line, after)
     if date is None:
         monday = line.today - weekday_of(line.today)
         found = Period((monday + weekday[0]) * DAY, (monday + weekday[0] + 1) * DAY, "day", cycle="week")
@@ -280,6 +280,14 @@ def _with_weekday(line: Line, place: int) -> Found:
     actual = _WEEKDAY_NAMES[weekday_of(period.start // DAY)]
     line.complain(place, end, f"that day is a {actual}" if not period.cycle else "no such day comes near")
     return None
+
+
+def _day_after_weekday(line: Line, place: int) -> Found:
+    """`Monday 21` and `Friday the fifteenth`."""
+    day = day_name(line, place)
+    if day is None or line.word(day[1]) in ("am", "pm") or line.sign(day[1]) in (":", ".", "/", "-"):
+        return None
+    return latest(line, replace(day_period(2000, 1, day[0]), cycle="month")), day[1]
 
 
 # -- larger units
@@ -310,7 +318,7 @@ def _week(line: Line, place: int) -> Found:
 
 def _part_of_year(line: Line, place: int) -> Found:
     """Quarters and halves: `Q3 2024`, `2024-Q3`, `H1`, `the third quarter of last year`."""
-    year = year_number(line, place)
+    year = year_number(line, place) or _year_of(line, place)
     start = place if year is None else line.skip(year[1], signs="-")
     kind, number, after = line.word(start), line.number(start + 1), start + 2
     if kind not in ("q", "h") or number is None or not line.joined(start + 1):
@@ -334,6 +342,13 @@ def _part_of_year(line: Line, place: int) -> Found:
     if year is None:
         return latest(line, replace(make(line.this_year, number), cycle="year")), after
     return make(year[0], number), after
+
+
+def _year_of(line: Line, place: int) -> tuple[int, int] | None:
+    """`Last year's`, `2019's`."""
+    year = which_year(line, place)
+    owns = year is not None and line.sign(year[1]) == "'" and line.word(year[1] + 1) == "s"
+    return (year[0], year[1] + 2) if owns and year is not None else None
 
 
 def _decade(line: Line, place: int) -> Found:

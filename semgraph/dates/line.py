@@ -152,8 +152,9 @@ def ordinal(line: Line, place: int) -> tuple[int, int] | None:
     """First, 1st, twenty-first and the like, up to ninety-ninth."""
     number = line.number(place)
     if number is not None:
-        ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
-        return (number, place + 2) if line.word(place + 1) == ending and line.joined(place + 1) else None
+        # Which ending it is does not matter: 21th is no less clear than 21st.
+        ending = line.word(place + 1) in ("st", "nd", "rd", "th") and line.joined(place + 1)
+        return (number, place + 2) if ending else None
     word = line.word(place)
     if word in ORDINALS:
         return ORDINALS[word], place + 1

@@ -21,8 +21,11 @@ _ANY_LEAP_YEAR = 2000
 def numeric_date(line: Line, place: int) -> Found:
     """`2016-11-07`, `22/04/2016`, `11/2016`, `4/22`: whatever can be read in one way only."""
     sign = line.sign(place + 1)
-    if line.number(place) is None or not sign or sign not in "-/." or not _joined(line, place + 1):
+    if line.number(place) is None or not sign or sign not in "-/.":
         return None
+    if not _joined(line, place + 1):
+        whole = 4 in (line.digits(place), line.digits(place + 2)) and line.digits(place + 2) and len(line.tokens) == 3
+        return _two(line, place, sign) if whole else None
     if line.sign(place + 3) == sign and line.number(place + 4) is not None and _joined(line, place + 3):
         if line.joined(place + 5) and (line.word(place + 5) or line.sign(place + 5) in ("-", "/")):
             return None

@@ -259,6 +259,9 @@ def _ordered(line: Line, place: int, start: Period, end: Period, after: int, kin
     """The range, its open years chosen so that it ends after it begins."""
     through = through and end.part != "end"
     start, end = _edge(start), _edge(end)
+    # In the company of a date, now is today: a range is as precise as its words.
+    if {"instant"} < {start.precision, end.precision} <= {"instant", "day", "month", "year"}:
+        start, end = (_today(line, side) for side in (start, end))
     if (start.cycle and end.cycle and start.cycle != end.cycle) or "name" in (start.cycle, end.cycle):
         line.complain(place, after, "say of both dates which month and year they are in")
         return None
@@ -275,6 +278,10 @@ def _ordered(line: Line, place: int, start: Period, end: Period, after: int, kin
         line.complain(place, after, "it ends before it begins")
         return None
     return Phrase(kind, start, end, through), after
+
+
+def _today(line: Line, side: Period) -> Period:
+    return unit_around("day", line.today) if side.precision == "instant" and side.start == line.now else side
 
 
 def _first_after(period: Period, moment: int) -> Period | None:

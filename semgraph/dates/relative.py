@@ -89,8 +89,6 @@ def _counted(line: Line, place: int, depth: int) -> Found:
     word = line.word(after)
     if word in ("ago", "back"):
         return moved(line, line.now, count, -1), after + 1
-    if word == "hence":
-        return moved(line, line.now, count, 1), after + 1
     sign = {"from": 1, "after": 1, "before": -1}.get(word)
     if sign is None:
         return None
@@ -115,11 +113,11 @@ def _amount(line: Line, place: int) -> tuple[Amount, int] | None:
         if (half := _half_unit(line, place)) is not None and not coarsest:
             unit, place = half
             return _half(unit), place
-        count = cardinal(line, place)
+        count = (1, place) if line.word(place) == "couple" else cardinal(line, place)
         if count is None:
             break
         number, after = count
-        if line.word(after) == "couple" or line.word(after) == "dozen":
+        if line.word(after) in ("couple", "dozen"):
             number, vague = (2 if line.word(after) == "couple" else 12), True
             after = line.skip(after + 1, ("of",))
         extra = line.words(after, "and", "a", "half")
@@ -215,7 +213,11 @@ def _several_units(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001
     amount = _amount(line, start + 1)
     if amount is None:
         return None
-    (clock, days, months, unit), after = amount
+    return _units_from_today(line, step, *amount)
+
+
+def _units_from_today(line: Line, step: int, amount: Amount, after: int) -> Found:
+    clock, days, months, unit = amount
     if clock:
         edge = line.now + step * clock
         return period_between(*sorted((line.now, edge))), after
@@ -230,22 +232,26 @@ def _several_units(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001
 
 
 def _so_far(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a rule like the others
-    """`Earlier this month` and `later this year`, `year to date`."""
+    """`Earlier this month` and `year to date`: up to the day of the reference."""
     start = line.skip(place, ("the",))
     name = UNITS.get(line.word(start), "")
     after = line.words(start + 1, "to", "date")
-    earlier = after is not None
-    if after is None and line.word(place) in ("earlier", "later") and line.word(place + 1) == "this":
-        name, after, earlier = UNITS.get(line.word(place + 2), ""), place + 3, line.word(place) == "earlier"
+    if after is None and line.word(place) == "earlier" and line.word(place + 1) == "this":
+        name, after = UNITS.get(line.word(place + 2), ""), place + 3
     if after is None or name not in ("week", "month", "quarter", "year", "decade", "century"):
         return None
-    whole = unit_around(name, line.today)
-    start_of, end = (whole.start, line.today * DAY) if earlier else (line.today * DAY, whole.end)
-    return (period_between(start_of, end), after) if start_of < end else None
+    begun, today = unit_around(name, line.today).start, line.today * DAY
+    return (period_between(begun, today), after) if begun < today else None
 
 
 def _stretch(line: Line, place: int, depth: int) -> Found:
     """`Two weeks starting 20 May`, `ten previous weeks`."""
+    count = cardinal(line, place)
+    if count is not None and _STEPS.get(line.word(count[1])) and UNITS.get(line.word(count[1] + 1)):
+        step, unit = _STEPS[line.word(count[1])], UNITS[line.word(count[1] + 1)]
+        if unit in _DAYS or unit in _MONTHS:
+            amount_told = (0, count[0] * _DAYS.get(unit, 0), count[0] * _MONTHS.get(unit, 0), unit)
+            return _units_from_today(line, step, amount_told, count[1] + 2)
     amount = _amount(line, place)
     if amount is not None and line.word(amount[1]) in _STARTING:
         day = date_at(line, line.skip(amount[1] + 1, ("on", "from")), depth + 1)
@@ -350,6 +356,8 @@ def _part(line: Line, place: int, depth: int) -> Found:
     if part is None or not after:
         return None
     whole = date_at(line, after, depth + 1)
+    if whole is None and word in _EDGES and line.word(after) in ("month", "year", "quarter", "week"):
+        whole = unit_around(line.word(after), line.today), after + 1
     if whole is None or whole[0].part is not None:
         return None
     found = part_of(whole[0], part)
@@ -378,6 +386,9 @@ def _week_of(line: Line, place: int, depth: int) -> Found:
     """`The week of 16 September`: the one in which that day lies."""
     start = line.skip(place, ("the", "a"))
     after = line.words(start, "week", "of")
+    if line.word(start) == "w" and line.sign(start + 1) == "/" and line.word(start + 2) == "c":
+        day = date_at(line, start + 3, depth + 1)
+        return None if day is None or day[0].precision != "day" else (unit_around("week", day[0].start // DAY), day[1])
     if after is None and line.word(start) == "week" and line.word(start + 1) in _STARTING:
         after = line.skip(start + 2, ("on", "from"))
         day = date_at(line, after, depth + 1)

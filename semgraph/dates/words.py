@@ -57,10 +57,10 @@ SEASONS = {"spring", "summer", "autumn", "fall", "winter"}
 # What no date begins with is passed over at once.
 _STARTS = (
     "the a an in about now right just at currently today yesterday tomorrow last past previous this current next "
-    "coming upcoming early mid late middle beginning start end earlier later half couple year ad cy h q w y noon "
-    "noughties first christmas xmas boxing new halloween valentine valentines april saint st international martin mlk president "
-    "presidents memorial labor labour black cyber ash palm good easter pentecost whit thanksgiving mother mothers "
-    "father fathers independence"
+    "coming upcoming early mid late middle beginning start end earlier half couple year ad cy h q w y noon "
+    "noughties first christmas xmas boxing new halloween valentine valentines april saint st international martin mlk "
+    "president presidents memorial labor labour black cyber ash palm good easter pentecost whit thanksgiving mother "
+    "mothers father fathers independence"
 )
 STARTS = frozenset(_STARTS.split()).union(MONTHS, WEEKDAYS, UNITS, CARDINALS, TENS, ORDINALS, DECADES, SEASONS)
 
