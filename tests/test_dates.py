@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import semgraph
 from semgraph.dates import find_dates, parse_when, read_when
+from semgraph.dates.reading import Reading
 from semgraph.errors import RejectedError, SemgraphError
 from semgraph.instants import DAY, HOUR, NEG_INF, POS_INF, format_instant, instant_of
 from semgraph.temporal import Bound, parse_bound, parse_through, span
@@ -187,6 +188,17 @@ def test_calendar_dates_need_no_reference(text: str, shown: str):
         ("now", "2026-11-25T15:30:00Z"),
         ("earlier this month", "2026-11-01/2026-11-24"),
         ("year to date", "2026-01-01/2026-11-24"),
+        ("a week and a half ago", "2026-11-15~"),
+        ("a day and a half ago", "2026-11-24T03:30Z"),
+        ("an hour and a half ago", "2026-11-25T14:00Z"),
+        ("half a year ago", "2026-05-25~"),
+        ("a dozen days ago", "2026-11-13"),
+        ("the last 24 hours", "2026-11-24T15:30Z/2026-11-25T15:30Z"),
+        ("the 5th of this month", "2026-11-05"),
+        ("the 5th of the month before last", "2026-09-05"),
+        ("March of the year before last", "2024-03"),
+        ("5 May of the year before last", "2024-05-05"),
+        ("the third quarter of the year", "2026-07/2026-09"),
         ("10 previous weeks", "2026-09-16/2026-11-24"),
         ("the next couple of weeks", "2026-11-26/2026-12-09"),
         ("two weeks starting 20 May 2020", "2020-05-20/2020-06-02"),
@@ -231,6 +243,29 @@ def test_a_count_of_weeks_months_or_years_is_not_meant_to_the_day():
         ("last March", "of 2026 or of 2025"),
         ("the 20s", "1920s or 2020s"),
         ("until March", "in the past"),
+        ("29 February last year", "no such day"),
+        ("the sixth Monday of May 2020", "fewer of them"),
+        ("the second Monday of 2020", "no date"),
+        ("the week of 2020", "no date"),
+        ("two hours starting tomorrow", "no date"),
+        ("Feb 27 to 30, 2020", "no such day|no date"),
+        ("Monday March 2020", "no date"),
+        ("the third half of 2020", "no date"),
+        ("first half", "no date"),
+        ("2024-03-01T25:00Z", "clocks go from"),
+        ("since 2024-03-01T25:00Z", "clocks go from"),
+        ("tomorrow at 13 pm", "no date"),
+        ("tomorrow at 25:00", "no date"),
+        ("tomorrow at 5:00 +30:00", "no date"),
+        ("1-1-1-1", "no date"),
+        ("123/4/5", "no date or time of a shape|interval"),
+        ("early H1 2020", "no date"),
+        ("from Friday to 5", "no date"),
+        ("the week of March 2020", "no date"),
+        ("in 1 days before in 1 days before in 1 days before in 1 days before in 1 days before 2020-01-01", "no date"),
+        ("../..", "no date|interval"),
+        ("5 mai 20", "no date"),
+        ("Mai 5 6", "no date"),
         ("two weeks after Easter", "which of them"),
         ("from Easter to Friday", "say of both"),
         ("Thanksgiving 2020", "in November in the United States and in October in Canada"),
@@ -386,6 +421,8 @@ def test_a_time_of_day_needs_an_offset_or_a_reference_that_has_one():
     for moment in (None, datetime(2026, 11, 25)):  # noqa: DTZ001 - a reference without offset is the point
         assert refusal("tomorrow at 5pm", moment).code == "naive_time"
         assert str(parse_when("5 May 2020 at 5pm UTC", reference=moment)) == "2020-05-05T17:00Z"
+    assert refusal("2024-03-01T09:00", moment).code == "naive_time"
+    assert refusal("the last 24 hours", datetime(2026, 11, 25, 15)).code == "naive_time"  # noqa: DTZ001 - as above
     assert refusal("now", datetime(2026, 11, 25)).code == "naive_time"  # noqa: DTZ001 - as above
     assert str(parse_when("yesterday", reference=datetime(2026, 11, 25))) == "2026-11-24"  # noqa: DTZ001 - as above
     assert parse_when("now").precision == "instant"
@@ -499,6 +536,10 @@ def test_easter_is_a_sunday_between_22_march_and_25_april_after_a_full_moon(year
         ("in the second world war", []),
         ("He was 5th in May 2020", ["in May 2020"]),
         ("mail ann@2020.org or call 555-2020", []),
+        ("on 5 Maybe", []),
+        ("a -2020 b", []),
+        ("at 2020-05-05T10:00Z and 2020-05-05T25:00Z", ["at 2020-05-05T10:00Z"]),
+        ("(2019~) in 198X.", ["2019~", "in 198X"]),
     ],
 )
 def test_dates_are_found_in_sentences(text: str, found: list[str]):
@@ -552,6 +593,11 @@ def test_what_dateparser_would_guess_at_is_refused(text: str):
 
 
 # -- the outside
+
+
+def test_a_reading_without_sides_has_no_bound():
+    with pytest.raises(RejectedError, match="neither start nor end"):
+        _ = Reading("in", None, None, "never").bound
 
 
 def test_only_texts_are_read():

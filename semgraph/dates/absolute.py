@@ -158,7 +158,7 @@ def _day_month(line: Line, place: int) -> Found:
 def _day_of_relative_month(line: Line, day: int, place: int) -> Found:
     """`The 20th of next month`."""
     steps = {"last": -1, "this": 0, "next": 1, "the": 0, "current": 0}[line.word(place)]
-    if line.word(place + 1) != "month":
+    if line.word(place + 1) != "month" or line.word(place + 2) in ("before", "after"):
         return None
     month = unit_around("month", line.today, steps).day
     return _checked_day(line, place, month[0], month[1], day, place + 2)

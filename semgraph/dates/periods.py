@@ -205,9 +205,7 @@ def calendar_unit(period: Period) -> str:
 
 
 def recurring(period: Period, steps: int) -> Period | None:
-    """The same day or month so many weeks, months or years on; None where the calendar leaves it out, or for feasts."""
-    if period.cycle == "name":
-        return None
+    """The same day or month so many weeks, months or years on; None where the calendar leaves it out."""
     year, month, day = period.day
     if period.cycle == "week":
         return replace(period, start=period.start + 7 * steps * DAY, end=period.end + 7 * steps * DAY)

@@ -27,6 +27,7 @@ from semgraph.instants import (
     instant_of,
     microseconds,
     midnight,
+    naive_time,
     unit_text,
     zone_name,
 )
@@ -202,7 +203,7 @@ def _offset_text(offset: int | None) -> str:
 
 def _instant(local: int, reference: Reference, text: str) -> Instant:
     if reference.offset is None:
-        raise bad_time(text, "hours need a reference with an offset")
+        raise naive_time(text)
     return local - reference.offset
 
 
