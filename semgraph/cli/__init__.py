@@ -58,8 +58,10 @@ def _misused(error: click.ClickException) -> int:
         name = error.option_name
         _say(f"{name} goes before the command: semgraph {name} … {'' if error.ctx is None else error.ctx.info_name}")
         return error.exit_code
-    hint = f"; see `{error.ctx.command_path} --help`" if isinstance(error, click.UsageError) and error.ctx else ""
-    _say(f"{error.format_message().rstrip(chr(46))}{hint}")
+    message = error.format_message().rstrip(".")
+    if isinstance(error, click.UsageError) and error.ctx:
+        message += f"{' See' if message.endswith('?') else '; see'} `{error.ctx.command_path} --help`"
+    _say(message)
     return error.exit_code
 
 

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["chart"]
 
-_BARS: Final = (20, 48)  # the narrowest and the widest
+_BARS: Final = (20, 60)  # the narrowest and the widest
 _GAP: Final = 2
 _ROWS: Final = 24  # with more, the axis is drawn again below
-_LABEL: Final = 30  # cells of a value beside its bar, where the line is narrow
-_APART: Final = 7  # cells from one tick to the next, at least
+_BESIDE: Final = 44  # cells of words beside a bar, where they would take more
+_NARROW: Final = 24  # with less room beside it, what is told of a fact goes below its dates
+_APART: Final = 7  # cells from one tick to the next
+_LEEWAY: Final = 0.8  # by so much they may stand closer
 _HOUR: Final = 3_600_000_000
 _STEPS: Final = (  # microseconds, and how an instant is named at that step
     *((n * _HOUR, "%H") for n in (1, 3, 6, 12)),
@@ -38,11 +40,10 @@ class _Marks:
     on: str
     back: str
     dot: str
-    rule: str
 
 
-_FINE: Final = _Marks("━", "┄", "▶", "◀", "◆", "·")
-_ASCII: Final = _Marks("=", "-", ">", "<", "*", ".")
+_FINE: Final = _Marks("━", "┄", "▶", "◀", "◆")
+_ASCII: Final = _Marks("=", "-", ">", "<", "*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +71,11 @@ def chart(facts: Sequence[Fact], *, gaps: bool, width: int | None = None) -> Ite
     rows = _rows(facts, gaps=gaps, sources=not shared)
     left = [max(map(text.width, column)) for column in zip(*(row.dates for row in rows), strict=True)]
     several = len({fact.predicate for fact in facts}) > 1
-    label = max(text.width(row.label(several=several)) for row in rows)
+    beside = max(text.width(row.beside(several=several)) for row in rows)
     used = sum(left) + 2 * _GAP
-    room = limit - used - _GAP - min(label, _LABEL)
-    cells = min(max(room, _BARS[0]), _BARS[1])
+    cells = min(max(limit - used - _GAP - min(beside, _BESIDE), _BARS[0]), _BARS[1])
     axis = _axis(facts, cells)
-    head = list(_head(axis, used, marks))
+    head = list(_head(axis, used))
     yield from head
     for row in rows:
         yield from _line(row, axis, left, marks, limit, several=several)
@@ -101,6 +101,11 @@ class _Row:
         if self.fact is None:
             return "(nothing known)"
         return clean(f"{self.fact.predicate} {object_of(self.fact)}" if several else object_of(self.fact))
+
+    def beside(self, *, several: bool) -> str:
+        """All that is told of it beside the bar."""
+        told = f"  ({', '.join(self.notes)})" if self.notes else ""
+        return self.label(several=several) + told
 
 
 def _rows(facts: Sequence[Fact], *, gaps: bool, sources: bool) -> list[_Row]:
@@ -141,19 +146,20 @@ def _endings(fact: Fact, facts: Sequence[Fact]) -> Iterator[str]:
         yield f"{fact.end_reason}{by}"
     elif fact.end_reason == "ttl":
         yield "not confirmed again"
-    elif fact.end_reason in {"ended", "soft"}:
+    elif fact.end_reason == "ended":
         yield "ended"
+    elif fact.end_reason == "soft":
+        yield "ended some time before"
 
 
 def _line(row: _Row, axis: _Axis, left: Sequence[int], marks: _Marks, limit: int, *, several: bool) -> Iterator[str]:
     """A row; on a terminal what does not fit beside the bar goes below the value."""
     start = "".join(pad(date, cells) + " " * _GAP for date, cells in zip(row.dates, left, strict=True))
     bar = " " * axis.cells if row.fact is None else _bar(row.fact, axis, marks)
-    label, told = row.label(several=several), ", ".join(row.notes)
+    label, told, beside = row.label(several=several), ", ".join(row.notes), row.beside(several=several)
     doubt = "bad" if row.fact is not None and row.fact.conflicted else "dim" if row.fact is None else "name"
     before = paint(start, "dim") + paint(bar, _style(row.fact)) + " " * _GAP
     used = width(start) + axis.cells + _GAP
-    beside = f"{label}  ({told})" if told else label
     if not text.on_terminal() or used + width(beside) <= limit:
         yield (before + paint(label, doubt) + (f"  {paint(f'({told})', 'dim')}" if told else "")).rstrip()
         return
@@ -161,7 +167,7 @@ def _line(row: _Row, axis: _Axis, left: Sequence[int], marks: _Marks, limit: int
     yield (before + paint(first, doubt)).rstrip()
     yield from (" " * used + paint(part, doubt) for part in more)
     if told:
-        inset = used if limit - used >= _LABEL else min(sum(left) + 2 * _GAP, used)
+        inset = used if limit - used >= _NARROW else min(sum(left) + 2 * _GAP, used)
         yield from (" " * inset + paint(part, "dim") for part in text.wrapped(f"({told})", limit - inset))
 
 
@@ -231,15 +237,15 @@ def _now() -> int:
     return instant_of(datetime.now(UTC))
 
 
-def _head(axis: _Axis, used: int, marks: _Marks) -> Iterator[str]:
+def _head(axis: _Axis, used: int) -> Iterator[str]:
     """The axis: what stands at its ticks, as many as there is room for."""
     if axis.last - axis.first <= axis.cells:
         return
     line = ""
     for instant, name in _ticks(axis):
         cell = axis.cell(instant)
-        if cell >= len(line) + (2 if line else 0) and cell + width(name) <= axis.cells:
-            line += marks.rule * 0 + " " * (cell - len(line)) + name
+        if cell >= len(line) + bool(line) and cell + width(name) <= axis.cells:
+            line += " " * (cell - len(line)) + name
     if line:
         yield paint((" " * used + line).rstrip(), "dim")
 
@@ -250,7 +256,7 @@ def _ticks(axis: _Axis) -> Iterator[tuple[int, str]]:
     year = 365 * DAY + DAY // 4
     if cell * _APART > 14 * DAY:
         months = next((n for n in (1, 3, 6) if n * year / 12 >= cell * (_APART + 2)), 0)
-        yield from _calendar(axis, months or 12 * _round(cell * _APART / year))
+        yield from _calendar(axis, months or 12 * _round(cell * _APART / year * _LEEWAY))
         return
     step, shape = next((s, w) for s, w in _STEPS if s >= cell * _APART)
     instant = -(-axis.first // step) * step

@@ -17,37 +17,42 @@ if TYPE_CHECKING:
 
 __all__ = ["TOPICS"]
 
+_WIDTH: Final = 78
 _DATES: Final = """\
 Every option and argument that takes a date takes these.
 
 In figures (ISO 8601 and EDTF):
-  2024-03-05T09:30Z, 2024-03-05T09:30+02:00   a moment; without an offset it needs --timezone
-  2024-03-05, 2024-03, 2024                   a day, a month, a year
-  198X, -0043, Y12024                         a decade, 44 BC, a year of five digits
-  2024~, 2024?, 2024%                         approximate, uncertain, both
-  ..                                          an open end
-  unknown                                     it has begun, or ended, and nobody knows when
-  always                                      without a beginning
+  2024-03-05T09:30Z           a moment; without an offset it needs --timezone
+  2024-03-05, 2024-03, 2024   a day, a month, a year
+  198X, -0043, Y12024         a decade, 44 BC, a year of five digits
+  2024~, 2024?, 2024%         approximate, uncertain, both
+  ..                          an open end
+  unknown                     it has begun, or ended, and nobody knows when
+  always                      without a beginning
 
 In words:
-  July 2026, 5 March 2024, Q3 2024, early 2019, the 1990s, 44 BC, around June 2026
-  yesterday, last month, two weeks ago, since March, until 2020
-  from 2018 to 2020                           with --valid-from: both ends
+  July 2026, 5 March 2024, Q3 2024, early 2019, the 1990s, 44 BC
+  around June 2026, yesterday, last month, two weeks ago, since March
+  from 2018 to 2020           with --valid-from: both ends
 
-What was understood is said on standard error. What could mean two things is refused: 03/04/2024.
+What was understood is said on standard error. What could mean two things is
+refused: 03/04/2024.
 
-A coarse date stands for its first moment: --valid-to 2020 and --valid-from 2020 meet without gap or overlap;
---valid-through 2020 includes the year."""
+A coarse date stands for its first moment: --valid-to 2020 and --valid-from
+2020 meet without gap or overlap; --valid-through 2020 includes the year."""
 _EXIT: Final = """\
   0    done, also where nothing was found
-  1    an error of semgraph: one line on standard error says what was wrong and what to do;
-       also verify, conflicts --exit-code and recover where they find something
+  1    an error of semgraph: a line on standard error says what was wrong and
+       what to do; also verify, conflicts --exit-code and recover where they
+       find something
   2    wrong usage: nothing was done
-  130  interrupted with Ctrl-C: a write was kept as a whole or not at all, and the line says which"""
+  130  interrupted with Ctrl-C: a write was kept as a whole or not at all, and
+       the line says which"""
 _NAMES: Final = """\
-A name leads to the entity that bears it; case, width and invisible characters make no difference. Where several
-entities bear a name, give the id of one of them instead (e0123456789abcdef), as the error, `semgraph entities` and
-`semgraph list --json` show it. A word that begins with a dash comes after --: semgraph about -- -x"""
+A name leads to the entity that bears it; case, width and invisible characters
+make no difference. Where several entities bear a name, give the id of one of
+them instead (e0123456789abcdef), as the error and `semgraph entities` show it.
+A word that begins with a dash comes after --: semgraph about -- -x"""
 
 
 @command(example="semgraph demo\nsemgraph demo --keep holders.db")
@@ -71,22 +76,20 @@ def demo(keep: str | None) -> None:
 
 def _config_help() -> str:
     from semgraph.cli.settings import KNOWN, default_file
+    from semgraph.cli.text import wrapped
 
-    rows = [f"  {name:<11} {meaning}" for name, (_, meaning) in KNOWN.items()]
-    return "\n".join(
-        [
-            f"Settings are read from {default_file()}, or from the file that",
-            "SEMGRAPH_CONFIG names (empty: from none). It is TOML, every value a text:",
-            "",
-            '  db = "~/notes.db"',
-            '  source = "user"',
-            "",
-            *rows,
-            "",
-            "A flag counts more than an environment variable (SEMGRAPH_DB, SEMGRAPH_SCOPE and so on), that more than",
-            "the file. `semgraph config` shows what is in force and where it comes from.",
-        ]
-    )
+    lines = [
+        f"Settings are read from {default_file()},",
+        "or from the file that SEMGRAPH_CONFIG names (empty: from none).",
+        "",
+    ]
+    lines += ["It is TOML, every value a text:", "", '  db = "~/notes.db"', '  source = "user"', ""]
+    for name, (_, meaning) in KNOWN.items():
+        first, *more = wrapped(meaning, _WIDTH - 14)
+        lines += [f"  {name:<11} {first}", *(" " * 14 + line for line in more)]
+    lines += ["", "A flag counts more than an environment variable (SEMGRAPH_DB, SEMGRAPH_SCOPE"]
+    lines += ["and so on), that more than the file. `semgraph config` shows what is in force."]
+    return "\n".join(lines)
 
 
 def _json_help() -> str:

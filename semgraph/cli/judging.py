@@ -95,4 +95,4 @@ def rejected(app: App) -> None:
     from semgraph.cli.words import rejection
 
     found = app.graph().rejected()
-    show(app, found, map(rejection, found), empty="nothing was refused")
+    show(app, found, (line for one in found for line in rejection(one)), empty="nothing was refused")

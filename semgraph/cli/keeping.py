@@ -11,10 +11,11 @@ import click
 
 from semgraph.cli.app import App, command, pass_app, show
 from semgraph.cli.progress import working
-from semgraph.cli.text import clean
+from semgraph.cli.text import clean, folded
+from semgraph.cli.words import count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from semgraph.model import Batch
     from semgraph.recovering import Recovery
@@ -164,29 +165,26 @@ def recover(app: App, /, damaged: str, path: str) -> None:
 
 def _recovered(found: Recovery, path: str) -> Iterator[str]:
     """What was saved and what is lost."""
-    saved = ", ".join(f"{count:,} {_PLURALS.get(name, name)}" for name, count in found.saved.items())
-    yield clean(f"saved to {path}: {saved or 'nothing'}")
     lost = dict(found.lost)
     lost["claim"] = max(lost.get("claim", 0), len(found.claims))
-    shown = ", ".join(f"{count:,} {_PLURALS.get(name, name)}" for name, count in lost.items() if count)
-    yield f"lost: {shown or 'nothing that is known of'}"
+    yield from folded(clean(f"saved to {path}: {_rows(found.saved) or 'nothing'}"))
+    yield from folded(f"lost: {_rows(lost) or 'nothing that is known of'}")
     if found.made_again:
-        yield f"named again from what claims say: {found.made_again:,} entities"
+        yield f"named again from what claims say: {count(found.made_again, 'entity')}"
     yield from (clean(f"still wrong: {problem}") for problem in found.problems)
 
 
-_PLURALS = {
-    "entity": "entities",
-    "alias": "names",
-    "claim": "claims",
-    "justification": "justifications",
-    "retraction": "retractions",
-    "redirect": "merges",
-    "apart": "pairs kept apart",
-    "compat": "values kept side by side",
-    "declared": "declarations",
-    "definition": "definitions",
-    "veto": "vetoes",
-    "rejected": "refusals",
-    "tombstone": "marks of what was forgotten",
+def _rows(rows: Mapping[str, int]) -> str:
+    return ", ".join(count(number, _NOUNS.get(name, name)) for name, number in rows.items() if number)
+
+
+_NOUNS = {
+    "alias": "name",
+    "redirect": "merge",
+    "apart": "pair kept apart",
+    "compat": "decision to keep both",
+    "declared": "declaration",
+    "veto": "veto",
+    "rejected": "refusal",
+    "tombstone": "mark of a forgetting",
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from semgraph.cli.app import ENTITY, PREDICATE, QUALIFIERS, command, pass_app, show
-from semgraph.cli.text import clean
+from semgraph.cli.text import clean, folded
 from semgraph.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -116,7 +116,8 @@ def list_facts(app: App, /, *, ids: bool, **words: Any) -> None:
     count = 0
     for fact in facts:
         count += 1
-        click.echo(f"{fact.id}  {fact_line(fact)}" if ids else fact_line(fact))
+        for line in folded(f"{fact.id}  {fact_line(fact)}" if ids else fact_line(fact), "    "):
+            click.echo(line)
     if not count:
         show(app, None, (), empty=absence(view, chosen["subject"]))
 

@@ -29,7 +29,7 @@ def story(found: Explanation) -> Iterator[str]:
     rows += [["followed by", _beside(new, fact, dates)] for new in found.superseded_by]
     rows += [["disputed by", f"{_beside(rival, fact, dates)}, {told(rival)}"] for rival in found.rivals]
     rows += [["because", f"{sentence(premise)}, {_claim(premise)}"] for premise in found.premises]
-    marks = [note for note in notes(fact) if not note.startswith("confidence")]
+    marks = [note for note in notes(fact) if not note.startswith(("confidence", "in conflict"))]
     rows += [["status", ", ".join([fact.status, *marks, f"confidence {fact.confidence:.2f}"])], ["id", fact.id]]
     yield from text.table(_once(rows), "  ", ("dim",))
 

@@ -82,6 +82,10 @@ def unicode_out() -> bool:
 
 def width(text: str) -> int:
     """How many cells of a terminal it takes."""
+    if "\x1b" in text:  # paint of ours: data has none left
+        from click import unstyle
+
+        text = unstyle(text)
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

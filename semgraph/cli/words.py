@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from semgraph.cli import text
-from semgraph.cli.phrasing import plain_why
+from semgraph.cli.phrasing import command_words, plain_why
 from semgraph.cli.text import clean, paint
 from semgraph.temporal import NEG_INF
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from semgraph.temporal import Bound
 
 __all__ = [
-    "Dates", "about", "about_row", "diff", "fact_line", "forgotten", "history", "notes", "object_of", "receipt",
+    "Dates", "about", "about_row", "count", "diff", "fact_line", "forgotten", "history", "notes", "object_of", "receipt",
     "rejection", "said_by", "sentence",
 ]  # fmt: skip
 
@@ -225,28 +225,33 @@ def told(fact: Fact) -> str:
 def forgotten(report: ForgetReport) -> Iterator[str]:
     """What a forget removed, or would remove."""
     verb = "would forget" if report.dry_run else "forgot"
-    counts = [_count(report.claims, "claim"), _count(report.facts, "fact"), _count(report.entities, "entity")]
+    counts = [count(report.claims, "claim"), count(report.facts, "fact"), count(report.entities, "entity")]
     yield f"{verb}: {', '.join(counts)}"
-    yield from (f"  {fact_line(fact)}" for fact in report.listed)
-    yield from (clean(f"  mentioned in: {_claimed(claim)}") for claim in report.mentioned)
+    lines = [*(f"- {fact_line(fact)}" for fact in report.listed)]
+    lines += [clean(f"mentioned in: {_claimed(claim)}") for claim in report.mentioned]
+    yield from (part for line in lines for part in text.folded(line, "  "))
     if not report.dry_run:
         state = "the bytes are gone from the file" if report.purged else f"the bytes are not gone yet: {report.pending}"
-        yield from text.folded(clean(f"  {state}; {report.beyond_reach}"))
+        yield from text.folded(clean(f"{state}; {report.beyond_reach}"))
 
 
-def _count(number: int, noun: str) -> str:
-    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {plural}"
+def count(number: int, noun: str) -> str:
+    """So many of a thing."""
+    first, _, rest = noun.partition(" ")
+    if number != 1:
+        first = f"{first[:-1]}ies" if first.endswith("y") else f"{first}es" if first.endswith("o") else f"{first}s"
+    return f"{number:,} {first} {rest}".rstrip()
 
 
-def rejection(found: Rejection) -> str:
+def rejection(found: Rejection) -> Iterator[str]:
     """A refused claim: when, why, and what was said."""
     content = dict(found.content or {})
     said = " ".join(str(content.pop(part)) for part in ("subject", "predicate", "object") if part in content)
     rest = ", ".join(f"{name} {value!s}" for name, value in content.items() if value not in (None, "", (), "state"))
     shown = " — ".join(filter(None, [said, rest]))
     day = str(found.recorded_at).partition(".")[0].replace("T", " ")
-    return clean(f"{day}  {found.code}: {found.reason}" + (f"  [{shown}]" if shown else ""))
+    why = found.code if found.reason == found.code else f"{found.code}: {command_words(found.reason)}"
+    yield from text.folded(clean(f"{day}  {why}" + (f"  [{shown}]" if shown else "")), "    ")
 
 
 # -- beliefs and differences
