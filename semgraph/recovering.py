@@ -146,7 +146,8 @@ class _Scope:
         self._mend()
         row = found.scopes.get(scope)
         clock = max([m for rows in self._tables.values() for one in rows for m in _moments(one)], default=None)
-        counter = max([0 if row is None else row.entities, *(one.id + 1 for one in self._tables.get(EntityRow, ()))])
+        # The ids to come follow from the name and this number; a scope that lost both has another name, so other ids.
+        counter = len(self._tables.get(EntityRow, ())) if row is None else row.entities
         self._clock = max(clock or NEG_INF, NEG_INF if row is None else row.last_recorded)
         counts = {TABLES[table].name: 0 for table in EXPORTED} | {"claim": len(self._tables.get(ClaimRow, ()))}
         self.header: Header = Header(counts, self._clock, counter)

@@ -18,8 +18,8 @@ BEGIN, END = "<!-- commands: written by tools/reference.py -->", "<!-- end of co
 def written(text: str) -> str:
     """The text with the reference of now."""
     found = re.compile(f"{re.escape(BEGIN)}\n.*?{re.escape(END)}", re.DOTALL)
-    block = f"{BEGIN}\n<details>\n<summary>Every command, with its options</summary>\n\n{commands_markdown()}\n</details>\n{END}"
-    changed, count = found.subn(lambda _: block, text)
+    head = "<details>\n<summary>Every command, with its options</summary>"
+    changed, count = found.subn(lambda _: f"{BEGIN}\n{head}\n\n{commands_markdown()}\n</details>\n{END}", text)
     if count != 1:
         message = f"the README has the markers {count} times, not once"
         raise SystemExit(message)

@@ -18,7 +18,7 @@ __all__ = ["DOCUMENTS", "MEANINGS", "OBJECTS", "commands_markdown", "json_lines"
 
 #: The document of each command: an object by its name, a list of such, or what is said in words.
 DOCUMENTS: Final = {
-    "add": "Receipt", "set": "Receipt", "remember": "Receipt, or a list of Receipt where there are several",
+    "add": "Receipt", "set": "Receipt", "remember": "list of Receipt",
     "settle": "Receipt", "end": "Receipt", "deny": "Receipt", "correct": "Receipt", "retract": "Receipt",
     "unretract": "Receipt", "forget": "ForgetReport", "veto": "{vetoed}, {lifted}, or a list of Veto",
     "purge": "{purged}", "value": "a text, number or boolean, or null", "about": "{predicate: list of Fact}",
@@ -53,7 +53,7 @@ MEANINGS: Final = {
     "conflicted": "whether others contradict it",
     "planned": "whether it was only announced",
     "negative": "whether it says that something does not hold",
-    "status": "current, past, planned and the like, at the time of the read",
+    "status": "active, conflicted, planned, possible, superseded, expired or ended, at the time of the read",
     "confidence": "0 to 1",
     "sources": "who says so",
     "claims": "the claims it rests on; a count in a report, ids in a recovery",
@@ -179,41 +179,37 @@ def _type(annotation: str) -> str:
 
 
 def commands_markdown() -> str:
-    """Every command with its arguments, options and an example, as Markdown."""
-    lines: list[str] = []
+    """Every command with its arguments, options and examples, as a list in Markdown."""
     context = click.Context(cli, info_name="semgraph")
-    lines += ["| option | before any command |", "| --- | --- |", *map(_row, _options(cli, context)), ""]
+    lines = ["Before any command:", "", f"- {_options(cli, context)}", ""]
     for heading, modules in SECTIONS.items():
         lines += [f"**{heading}**", ""]
         for name in (name for part in modules.values() for name in part.split()):
             found = cli.get_command(context, name)
             if found is not None:
-                lines += [*_command(name, found, context), ""]
+                lines += _command(name, found, context)
+        lines.append("")
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _command(name: str, found: click.Command, parent: click.Context) -> Iterator[str]:
     context = click.Context(found, info_name=name, parent=parent)
     usage = " ".join(["semgraph", name, *found.collect_usage_pieces(context)]).replace(" [OPTIONS]", "")
-    yield f"`{usage}`: {_help(found)}"
-    yield ""
-    options = [row for row in _options(found, context) if row[0] not in {"--json", "-h, --help"}]
+    yield f"- `{usage}`"
+    yield f"  <br>{_markdown(found.help or '')}"
+    options = _options(found, context)
     if options:
-        yield from ("| option | |", "| --- | --- |", *map(_row, options), "")
-    example = str(found.epilog).partition("Example:\n")[2]
-    yield from ("```sh", *(line.strip() for line in example.splitlines()), "```")
+        yield f"  <br>{options}"
+    for line in str(found.epilog).partition("Example:\n")[2].splitlines():
+        yield f"  <br>Example: `{line.strip()}`"
 
 
-def _options(found: click.Command, context: click.Context) -> Iterator[tuple[str, str]]:
+def _options(found: click.Command, context: click.Context) -> str:
+    """The options of a command in a line; those that all have are left out."""
     records = (param.get_help_record(context) for param in found.get_params(context) if isinstance(param, click.Option))
-    yield from (record for record in records if record is not None)
+    kept = [record for record in records if record is not None and not record[0].startswith(("--json", "-h", "--help"))]
+    return " · ".join(f"`{option}` {_markdown(words)}" for option, words in kept)
 
 
-def _row(record: tuple[str, str]) -> str:
-    option, words = (cell.replace("|", "\\|") for cell in record)
-    return f"| `{option}` | {words} |"
-
-
-def _help(found: click.Command) -> str:
-    words = " ".join((found.help or "").replace("\b", "").split())
-    return re.sub(r"(?<=\s)([<>*_])(?=\s)", r"\\\1", words)
+def _markdown(words: str) -> str:
+    return re.sub(r"([<>*_|])", r"\\\1", " ".join(words.replace("\b", "").split()))

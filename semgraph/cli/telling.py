@@ -27,13 +27,13 @@ _CLAIM = together(
 )
 
 
-def show(app: App, /, *receipts: Receipt) -> None:
+def show(app: App, /, *receipts: Receipt, several: bool = False) -> None:
     """Print what writes did; for a conflict also the command that settles it."""
     from semgraph.cli.disputes import settling
     from semgraph.cli.words import receipt
 
     lines = [line for one in receipts for line in (*receipt(one), *settling(app, one))]
-    show_lines(app, receipts[0] if len(receipts) == 1 else receipts, lines)
+    show_lines(app, list(receipts) if several else receipts[0], lines)
 
 
 @command(example="semgraph add Maya works_at Stripe --valid-from 2021-03 --source-ref mail:17")
@@ -77,7 +77,7 @@ def remember(app: App, /, text: str, **words: Any) -> None:
     """
     graph = app.graph(writing=True)
     words["subject"] = app.maybe_name(words["subject"])
-    show(app, *graph.remember(text, **app.timed(words)))
+    show(app, *graph.remember(text, **app.timed(words)), several=True)
 
 
 @command(example="semgraph end Maya works_at Stripe --at 2024-05-31")

@@ -147,43 +147,55 @@ def folded(line: str, indent: str = "  ") -> Iterator[str]:
 def table(rows: Iterable[Sequence[str]], indent: str = "", styles: Sequence[str] = ()) -> Iterator[str]:
     """Rows with their columns aligned, empty columns left out.
 
-    On a terminal the last cell is wrapped below itself where the line would be too long, so that columns stay columns;
+    On a terminal cells are wrapped below themselves where the line would be too long, so that columns stay columns;
     elsewhere a row is a line.
     """
     kept = [[clean(cell) for cell in row] for row in rows]
     widths = [max(map(width, column)) for column in zip(*kept, strict=True)]
-    limit = columns() if on_terminal() else 0
+    shown = [n for n, cells in enumerate(widths) if cells]
+    paints = [styles[n] if n < len(styles) else "" for n in shown]
+    limit = columns() - len(indent) if on_terminal() else 0
+    room = [widths[n] for n in shown]
+    below = bool(limit) and _fitted(room, limit)
     for row in kept:
-        yield from _row(row, widths, indent, styles, limit)
+        cells = [row[n] for n in shown]
+        yield from _row(cells, room, indent, paints, wrap=bool(limit))
+        if below and row[shown[-1]]:
+            for part in wrapped(row[shown[-1]], limit - 4):
+                yield f"{indent}    {paint(part, paints[-1])}"
 
 
-def _row(row: Sequence[str], widths: Sequence[int], indent: str, styles: Sequence[str], limit: int) -> Iterator[str]:
-    last = max((n for n, cell in enumerate(row) if cell), default=-1)
-    line, used = indent, len(indent)
-    for n, cell in enumerate(row[: last + 1]):
-        if not widths[n]:
-            continue
-        style = styles[n] if n < len(styles) else ""
-        if n < last:
-            line += paint(cell, style) + " " * (widths[n] - width(cell) + 2)
-            used += widths[n] + 2
-        elif not limit or used + width(cell) <= limit:
-            line += paint(cell, style)
-        else:
-            yield from _tail(line, used, cell, style, limit, indent)
-            return
-    yield line.rstrip()
+def _fitted(room: list[int], limit: int) -> bool:
+    """Make the columns fit into so many cells; true where the last of them has to go below the others."""
+    gaps = 2 * (len(room) - 1)
+    if sum(room) + gaps <= limit:
+        return False
+    left = limit - gaps - sum(room[:-1])
+    if left >= _NARROW:
+        room[-1] = left
+        return False
+    below = len(room) > 1 and max(room[:-1]) < limit - _NARROW
+    if below:
+        room.pop()
+        gaps -= 2
+    while sum(room) + gaps > limit and max(room) > _NARROW // 2:
+        widest = room.index(max(room))
+        room[widest] = max(_NARROW // 2, room[widest] - (sum(room) + gaps - limit))
+    return below
 
 
-def _tail(line: str, used: int, cell: str, style: str, limit: int, indent: str) -> Iterator[str]:
-    """A last cell that is too long: below itself, or on lines of its own where its column is narrow."""
-    if limit - used < _NARROW:
-        yield line.rstrip()
-        line = " " * (len(indent) + 4)
-        used = len(line)
-    first, *more = wrapped(cell, limit - used)
-    yield (line + paint(first, style)).rstrip()
-    yield from (" " * used + paint(part, style) for part in more)
+def _row(cells: Sequence[str], room: Sequence[int], indent: str, styles: Sequence[str], *, wrap: bool) -> Iterator[str]:
+    """A row in as many lines as its longest cell takes; cells without a column are left out."""
+    parts = [wrapped(cell, cells_of) if wrap else [cell] for cell, cells_of in zip(cells, room, strict=False)]
+    for n in range(max(map(len, parts), default=0)):
+        line, blank = indent, 0
+        for part, cells_of, style in zip(parts, room, styles, strict=False):
+            cell = part[n] if n < len(part) else ""
+            if cell:
+                line += " " * blank + paint(cell, style)
+                blank = 0
+            blank += cells_of - width(cell) + 2
+        yield line
 
 
 def pairs(words: Mapping[str, Any], indent: str = "") -> Iterator[str]:

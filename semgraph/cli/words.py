@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from semgraph.temporal import Bound
 
 __all__ = [
-    "Dates", "about", "about_row", "count", "diff", "fact_line", "forgotten", "history", "notes", "object_of", "receipt",
-    "rejection", "said_by", "sentence",
+    "Dates", "about", "about_row", "count", "diff", "fact_line", "forgotten", "history", "notes", "object_of",
+    "receipt", "rejection", "said_by", "sentence",
 ]  # fmt: skip
 
 _UNSURE: Final = 0.65  # below it a fact is shown with its confidence

@@ -1,0 +1,111 @@
+"""Recovery: out of a damaged file comes every claim that is as it was written, and what is lost is told."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import apsw
+import pytest
+
+import semgraph
+from semgraph import InputError, KnowledgeGraph, StoreError
+from semgraph.recovering import recover
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Path:
+    path = tmp_path / "a.db"
+    with KnowledgeGraph(path) as kg:
+        kg.predicates.define("runs_on", cardinality="one")
+        for n in range(120):
+            kg.add(f"host {n}", "runs_on", f"version {n % 7}", valid_from=f"20{n % 20:02}", source_ref=f"doc:{n % 3}")
+            kg.add(f"host {n}", "runs_on", f"version {n % 5}", valid_from=f"21{n % 20:02}")
+        kg.names.alias("first", "host 0")
+        kg.names.merge("host 1", "host 2")
+        kg.retract(kg.add("host 3", "runs_on", "wrong", valid_from="2050"))
+        kg.veto(phrase="bluebird")
+        kg.scoped("other").add("Maya", "lives_in", "Oslo")
+    return path
+
+
+def test_a_sound_file_comes_out_as_it_was(sound: Path, tmp_path: Path):
+    found = recover(sound, tmp_path / "b.db")
+    assert found.whole
+    assert (found.saved["claim"], found.lost, found.problems) == (242, {}, ())
+    for scope in ("default", "other"):
+        exports = []
+        for name in ("a", "b"):
+            with KnowledgeGraph(tmp_path / f"{name}.db", scope=scope, read_only=True) as kg:
+                semgraph.write(kg, tmp_path / f"{name}.jsonl")
+                assert kg.verify() == []
+            exports.append((tmp_path / f"{name}.jsonl").read_bytes())
+        assert exports[0] == exports[1]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_whole_is_saved_and_what_is_not_is_counted(sound: Path, tmp_path: Path, seed: int):
+    with KnowledgeGraph(sound, read_only=True) as kg:
+        before = {claim.id: claim for claim in kg.claims(retracted=True)}
+    data = bytearray(sound.read_bytes())
+    chance = random.Random(seed)  # noqa: S311 - damage
+    for page in chance.sample(range(1, len(data) // 4096), 2):
+        data[page * 4096 : (page + 1) * 4096] = chance.randbytes(4096)
+    sound.write_bytes(data)
+    try:
+        found = recover(sound, tmp_path / "b.db")
+    except StoreError:
+        assert not (tmp_path / "b.db").exists()  # the page held the schema, or the list of tables
+        return
+    with KnowledgeGraph(tmp_path / "b.db", read_only=True) as kg:
+        after = {claim.id: claim for claim in kg.claims(retracted=True)}
+        assert kg.verify() == []
+    assert found.problems == ()
+    assert after.keys() <= before.keys()
+    for number, claim in after.items():
+        old = before[number]
+        assert (claim.predicate, claim.valid_from, claim.said_at, claim.source_ref) == (
+            old.predicate, old.valid_from, old.said_at, old.source_ref,
+        )  # fmt: skip
+    assert sound.read_bytes() == bytes(data)
+
+
+def test_a_row_that_was_changed_is_lost_and_named(sound: Path, tmp_path: Path):
+    with KnowledgeGraph(sound, read_only=True) as kg:
+        victim = next(iter(kg.claims("host 5", "runs_on")))
+    connection = apsw.Connection(str(sound))
+    connection.execute("UPDATE claim SET confidence = 0.1 WHERE id = ?", (victim.id,))
+    connection.execute("DELETE FROM entity WHERE label = 'host 7'")
+    connection.execute("DELETE FROM alias WHERE name = 'host 8'")
+    connection.close()
+    found = recover(sound, tmp_path / "b.db")
+    assert not found.whole
+    assert victim.id in found.claims
+    assert (found.lost["claim"], found.made_again) == (1, 1)
+    with KnowledgeGraph(tmp_path / "b.db", read_only=True) as kg:
+        assert kg.verify() == []
+        assert kg.at("2107").value("host 7", "runs_on") == "version 2"
+        assert kg.at("2108").value("host 8", "runs_on") == "version 3"
+        assert len(list(kg.claims("host 5"))) == 1
+
+
+def test_nothing_is_overwritten_and_nothing_is_left_behind(sound: Path, tmp_path: Path):
+    (tmp_path / "b.db").write_text("precious")
+    with pytest.raises(InputError, match="exists already"):
+        recover(sound, tmp_path / "b.db")
+    assert (tmp_path / "b.db").read_text() == "precious"
+    (tmp_path / "c.db").write_text("dear diary " * 500)
+    with pytest.raises(StoreError):
+        recover(tmp_path / "c.db", tmp_path / "d.db")
+    assert {path.name for path in tmp_path.iterdir()} - {"a.db-wal", "a.db-shm"} == {"a.db", "b.db", "c.db"}
+
+
+def test_an_empty_store_is_recovered_as_one(tmp_path: Path):
+    KnowledgeGraph(tmp_path / "a.db").close()
+    found = recover(tmp_path / "a.db", tmp_path / "b.db")
+    assert (found.whole, found.saved) == (True, {})
+    with KnowledgeGraph(tmp_path / "b.db", read_only=True) as kg:
+        assert len(kg) == 0
