@@ -77,9 +77,12 @@ def test_a_row_that_was_changed_is_lost_and_named(sound: Path, tmp_path: Path):
     with KnowledgeGraph(sound, read_only=True) as kg:
         victim = next(iter(kg.claims("host 5", "runs_on")))
     connection = apsw.Connection(str(sound))
-    connection.execute("UPDATE claim SET confidence = 0.1 WHERE id = ?", (victim.id,))
-    connection.execute("DELETE FROM entity WHERE label = 'host 7'")
-    connection.execute("DELETE FROM alias WHERE name = 'host 8'")
+    word = "(SELECT n FROM symbol WHERE value = ?)"
+    connection.execute("UPDATE claim SET confidence = 0.1 WHERE hex(id) = upper(?)", (victim.id,))
+    assert connection.changes() == 1
+    connection.execute(f"DELETE FROM entity WHERE label = {word}", ("host 7",))  # noqa: S608 - words of ours
+    connection.execute(f"DELETE FROM alias WHERE name = {word}", ("host 8",))  # noqa: S608 - words of ours
+    assert connection.total_changes() == 3
     connection.close()
     found = recover(sound, tmp_path / "b.db")
     assert not found.whole

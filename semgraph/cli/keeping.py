@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from semgraph.cli.app import App, command, pass_app, show
+from semgraph.cli.phrasing import command_words
 from semgraph.cli.progress import working
 from semgraph.cli.text import clean, folded
 from semgraph.cli.words import count
+from semgraph.exchange import READABLE, WRITABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,27 +25,27 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 
-@command(example="semgraph export notes.jsonl.gz\nsemgraph export - | wc -l", slices=True)
+@command(example="semgraph export notes.jsonl.gz\nsemgraph --at 2024 export notes.graphml", slices=True)
 @click.argument("path", type=click.Path(), default="-")
-@click.option("--format", type=click.Choice(["jsonl"]), help="The format; by the suffix if left out.")
+@click.option("--format", type=click.Choice(WRITABLE), help="The format; by the suffix if left out.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @pass_app
 def export(app: App, /, path: str, format: str | None, *, force: bool) -> None:  # noqa: A002
-    """Write the whole scope to a file, without loss.
+    """Write the scope to a file.
 
-    The PATH - is standard output.
+    JSON lines lose nothing; the other formats hold the facts, with --at those of that time. The PATH - is standard
+    output.
     """
     from semgraph.exchange import write
-    from semgraph.exchange.jsonl import write_jsonl
 
     view = app.view()
     if path == "-":
-        write_jsonl(view, sys.stdout.buffer)
+        write(view, sys.stdout.buffer, format=format or "jsonl")
         return
     if not (force or _is_the_store(app, path)):
         _ask_to_replace(path)
-    with working(f"writing {clean(path)}"):
-        write(view, path, format=format)
+    with working(f"writing {clean(path)}") as reach:
+        write(view, path, format=format, progress=reach)
     show(app, {"path": path}, [clean(f"exported to {path}")])
 
 
@@ -73,31 +75,40 @@ def _ask_to_replace(path: str) -> None:
 
 @command(name="import", example="semgraph import notes.jsonl.gz\nsemgraph import claims.jsonl --source imported:crm")
 @click.argument("path", type=click.Path())
-@click.option("--format", type=click.Choice(["jsonl"]), help="The format; by the suffix if left out.")
+@click.option("--format", type=click.Choice(READABLE), help="The format; by the suffix if left out.")
 @click.option("--source", metavar="TEXT", help="Who says all of it, whatever the file says.")
+@click.option(
+    "--unregistered",
+    type=click.Choice(["many", "one", "flag"]),
+    default="many",
+    help="Of a file of another tool: how many values a predicate takes that nobody has defined.",
+)
+@click.option("--strict/--no-strict", default=True, help="Refuse what its schema does not allow.")
 @pass_app
-def import_file(app: App, /, path: str, format: str | None, source: str | None) -> None:  # noqa: A002
+def import_file(app: App, /, path: str, format: str | None, **words: Any) -> None:  # noqa: A002
     """Take in a file, all of it or nothing.
 
-    PATH is an export, or has the parameters of a claim on each line; - is standard input. An export restores an empty
-    scope as it was; into another one its claims come as new ones.
+    PATH is an export, has the parameters of a claim on each line, or is a graph of another tool; - is standard input.
+    An export restores an empty scope as it was; into another one its claims come as new ones.
     """
     from semgraph.exchange import format_of, read
-    from semgraph.exchange.jsonl import read_jsonl
 
     if path != "-":
         format_of(path, format)  # before a store is made for it
     graph = app.graph(writing=True)
     with working(f"reading {'standard input' if path == '-' else clean(path)}"):
         if path == "-":
-            batch = read_jsonl(graph, sys.stdin.buffer, source=source)
+            batch = read(graph, sys.stdin.buffer, format=format or "jsonl", **words)
         else:
-            batch = read(graph, path, format=format, source=source)
+            batch = read(graph, path, format=format, **words)
     show(app, batch, [_counted(batch)])
     if not app.json:
-        for (code, reason), count in Counter((r.code, r.reason) for r in batch.rejected).items():
-            times = f" ({count} times)" if count > 1 else ""
-            click.echo(clean(f"rejected: {code} — {reason}{times}"), err=True)
+        beside = [clean(f"semgraph: {command_words(note)}") for note in batch.notes]
+        for (code, reason), count_ in Counter((r.code, r.reason) for r in batch.rejected).items():
+            times = f" ({count_} times)" if count_ > 1 else ""
+            beside.append(clean(f"rejected: {code} — {reason}{times}"))
+        for line in beside:
+            click.echo(line, err=True)
 
 
 def _counted(batch: Batch) -> str:

@@ -84,6 +84,8 @@ MEANINGS: Final = {
     "counts": "how many, by outcome",
     "rejected": "the refused ones",
     "receipts": "one for each claim, where asked for",
+    "predicates": "of a file of another tool: how many claims each predicate met has",
+    "notes": "of such a file: what could not be taken as it stands",
     "retracted": "how many claims were withdrawn",
     "since": "from when it holds",
     "until": "up to when; null is open",
@@ -159,7 +161,7 @@ def json_lines(width: int = 78) -> Iterator[str]:
         yield ""
         yield from textwrap.wrap(f"{name}: {_first(made.__doc__)}", width, subsequent_indent="  ")
         for field in fields(made):
-            words = f"{_type(str(field.type))}; {MEANINGS[field.name]}"
+            words = f"{_type(str(field.type))}; {MEANINGS.get(field.name, '')}"
             first, *more = textwrap.wrap(words, width - 22)
             yield f"  {field.name:<20}{first}"
             yield from (" " * 22 + line for line in more)
