@@ -87,6 +87,12 @@ class Belief:
             draft.rivals.sort()
         return drafts
 
+    def policy(self, subject: int, entry: Predicate, cardinality: str) -> Policy:
+        """How the values of a fluent compete."""
+        policy = self._policy(entry, cardinality)
+        compatible = self.evidence.compatible(subject, entry.name)
+        return replace(policy, compatible=compatible) if compatible else policy
+
     def dependencies(self, subject: int, predicate: str) -> list[tuple[ClaimRow, list[tuple[int, str]]]]:
         """Every claim that the fluent's facts are folded from, each with the fluents of its premises."""
         rows = list(self._claims(subject, predicate))
@@ -205,10 +211,7 @@ class Belief:
 
     def _fold_group(self, subject: int, predicate: str, separators: str, rows: list[ClaimRow]) -> _Folded:
         entry = self.evidence.predicate(predicate)
-        policy = self._policy(entry, "one" if separators else entry.cardinality)
-        compatible = self.evidence.compatible(subject, predicate)
-        if compatible:
-            policy = replace(policy, compatible=compatible)
+        policy = self.policy(subject, entry, "one" if separators else entry.cardinality)
         statements = self._statements(rows, lambda row: self._ref(row, subject, predicate))
         return self._fold(statements, policy, trace=self.trace)
 

@@ -20,7 +20,7 @@ from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
 
-__all__ = ["alone", "fold"]
+__all__ = ["alone", "carry_on", "fold"]
 
 
 @dataclass(slots=True, eq=False)
@@ -120,6 +120,45 @@ def alone(s: Statement) -> list[Segment]:
     ]
 
 
+def carry_on(
+    standing: Sequence[Segment],
+    later: Sequence[Statement],
+    policy: Policy,
+    *,
+    trace: dict[str, list[tuple[float, str, Value]]] | None = None,
+) -> list[tuple[Segment | None, Segment]] | None:
+    """What statements make of a fluent that start after all others in it: the segments that they change or begin.
+
+    `standing` is what is open, as it opened; nothing else may end at or after the first new start. Each result is a
+    standing segment, or None, and what it is now. None where a value ends as it begins, or begins as it ends.
+    """
+    first = min(s.start for s in later)
+    sweep = _Sweep([], policy, trace or {})
+    known = {(g.value, g.start): g for g in standing}
+    for g in standing:
+        holder = _Holder(g.value, g.value, g.start, g.start_bound, g.basis, g.opened)
+        holder.supports = {span.statement: span.since for span in g.spans}
+        holder.absorbed = {span.statement for span in g.spans if span.absorbed}
+        for s in holder.supports:
+            if s.said >= first:
+                sweep.schedule_affirmation(s)
+        sweep.holders[g.value] = holder
+    for s in later:
+        sweep.schedule(s)
+    sweep.run()
+    still = [(known.get((w.value, w.start)), w) for w in sweep.holders.values()]
+    ended = {(g.value, g.start) for g in sweep.segments}
+    if known.keys() - ended - {(w.value, w.start) for _, w in still}:
+        return None
+    for before, w in still:
+        if before is None or len(w.supports) != len(before.spans):
+            sweep.emit(w, POS_INF, "open", (), "", None)
+    starts = {(g.value, g.start) for g in sweep.segments}
+    if any((g.value, g.end) in starts for g in sweep.segments):
+        return None
+    return [(known.get((g.value, g.start)), g) for g in sweep.segments]
+
+
 class _Sweep:
     def __init__(
         self, statements: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]]
@@ -141,15 +180,18 @@ class _Sweep:
     # -- events
 
     def schedule(self, s: Statement) -> None:
-        times = []
         if s.basis != "unknown":
-            times.append((s.start, _phase(s)))
-            if s.start < s.said < s.end and s.end_kind != "soft":
-                times.append((s.said, _AFFIRM))
+            self.push(s.start, _phase(s), s)
+            self.schedule_affirmation(s)
         if s.end != POS_INF and (s.basis != "unknown" or s.bounded):
-            times.append((s.end, _END))
-        for time, phase in times:
-            heappush(self.events, (time, phase, s.said, s.order, s.claim, next(self.tie), s))
+            self.push(s.end, _END, s)
+
+    def schedule_affirmation(self, s: Statement) -> None:
+        if s.start < s.said < s.end and s.end_kind != "soft":
+            self.push(s.said, _AFFIRM, s)
+
+    def push(self, time: int, phase: int, s: Statement) -> None:
+        heappush(self.events, (time, phase, s.said, s.order, s.claim, next(self.tie), s))
 
     def run(self) -> None:
         for s in self.statements:

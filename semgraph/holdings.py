@@ -27,10 +27,12 @@ from semgraph.vocabulary import Predicate, Registry, Unregistered
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from semgraph.following import Tail
     from semgraph.store.protocol import Store
 
 __all__ = ["Fluent", "Holdings", "Pulse", "grouped"]
 
+_TAILS = 1 << 12  # fluents of which a handle remembers how they end
 Fluent = tuple[int, str]  # subject and canonical predicate
 
 
@@ -88,6 +90,7 @@ class Holdings:
         self._made: set[int] = set()  # entities of this transaction: all that is told of them went through here
         self._latest: Snapshot | None = None
         self._takers: set[str] | None = None
+        self._tails: dict[Fluent, Tail | None] = {}  # None: not only plain claims
 
     # -- caches
 
@@ -111,6 +114,8 @@ class Holdings:
         self._facts.clear()
         self._made.clear()
         self._folded.clear()
+        if not known or len(self._tails) > _TAILS:
+            self._tails.clear()
         return known
 
     def wrote(self, *, steadily: bool) -> None:
@@ -135,6 +140,7 @@ class Holdings:
         self._latest = None
         self._takers = None
         self._keys.clear()
+        self._tails.clear()
 
     @property
     def records(self) -> _Records:
@@ -186,6 +192,10 @@ class Holdings:
         self._made.add(entity)
         self._keys[entity] = key
 
+    def is_made(self, entity: int) -> bool:
+        """Whether the entity is of this transaction."""
+        return entity in self._made
+
     # -- rows
 
     def spellings(self, predicate: str) -> list[str]:
@@ -202,7 +212,7 @@ class Holdings:
             if found is None:
                 known = raw not in self._made
                 found = (
-                    self.store.select(ClaimRow, self.scope, subject=raw, predicate=self._spelt(predicate))
+                    self.store.select(ClaimRow, self.scope, subject=raw, predicate=self.spelt(predicate))
                     if known
                     else []
                 )
@@ -217,12 +227,13 @@ class Holdings:
         for ref in refs:
             found = self._by_object.get((ref, predicate))
             if found is None:
-                found = self.store.select(ClaimRow, self.scope, object=ref, predicate=self._spelt(predicate))
+                found = self.store.select(ClaimRow, self.scope, object=ref, predicate=self.spelt(predicate))
                 self._by_object[ref, predicate] = found
             out += found
         return out
 
-    def _spelt(self, predicate: str) -> str | list[str]:
+    def spelt(self, predicate: str) -> str | list[str]:
+        """The same for a look-up."""
         spellings = self.spellings(predicate)
         return spellings if len(spellings) > 1 else predicate
 
@@ -234,7 +245,7 @@ class Holdings:
         for fluent in wanted:
             self._by_subject[fluent] = []
         for predicate, subjects in grouped(wanted):
-            for row in self.store.iterate(ClaimRow, self.scope, subject=subjects, predicate=self._spelt(predicate)):
+            for row in self.store.iterate(ClaimRow, self.scope, subject=subjects, predicate=self.spelt(predicate)):
                 self._by_subject[row.subject, predicate].append(row)
 
     def claim(self, claim: str) -> ClaimRow | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from semgraph import factrow
+from semgraph import factrow, following, tails
 from semgraph.belief import Belief
 from semgraph.holdings import Fluent, Holdings, Pulse, grouped
 from semgraph.shortcut import Drafted, lone_facts, occurrences
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from semgraph.draft import Draft
     from semgraph.factrow import Body
+    from semgraph.following import Tail
     from semgraph.segment import Value
 
 __all__ = ["Change", "Fluent", "Ledger", "Pulse", "Snapshot"]
@@ -134,6 +135,49 @@ class Ledger(Holdings):
         self._write(changes, recorded_at)
         return changes, others
 
+    def follow(
+        self,
+        rows: Sequence[ClaimRow],
+        recorded_at: int,
+        *,
+        trace: dict[str, list[tuple[float, str, Value]]] | None = None,
+    ) -> tuple[list[Change], list[ClaimRow]]:
+        """What new claims change that start after all that was told in their fluents; and the other claims.
+
+        An exact shortcut of `refold`, whose cost does not grow with the length of a fluent.
+        """
+        groups: dict[Fluent, list[ClaimRow]] = {}
+        snapshot = self.at()
+        for row in rows:
+            groups.setdefault((snapshot.entity(row.subject), snapshot.predicate(row.predicate).name), []).append(row)
+        changes: list[Change] = []
+        others: list[ClaimRow] = []
+        for fluent, group in groups.items():
+            made = None
+            tail = self._tail(snapshot, fluent, group, look=len(groups) == 1)
+            if tail is not None:
+                made = tails.followed(self, snapshot, fluent, tail, group, recorded_at, trace=trace)
+            if made is None:
+                others += group
+                continue
+            self._tails[fluent] = made.tail
+            changes += [Change(before, *drafted) for before, drafted in made.changes]
+            self._facts.pop(fluent, None)
+            self._folded.add(fluent)
+        self._write(changes, recorded_at)
+        return changes, others
+
+    def _tail(self, snapshot: Snapshot, fluent: Fluent, fresh: Sequence[ClaimRow], *, look: bool) -> Tail | None:
+        """How the fluent ended before its fresh claims; None where that is not known, or can't be told."""
+        if not following.applies(snapshot, fluent[0], snapshot.predicate(fluent[1])):
+            return None
+        if fluent in self._tails or not look:
+            return self._tails.get(fluent)
+        tail, plain = tails.read(self, snapshot, fluent, {row.id for row in fresh})
+        if not plain:
+            self._tails[fluent] = None
+        return tail
+
     def _met(self, fact: Drafted, claim: ClaimRow) -> bool:
         """Whether the occurrence is stored already, or another one is that the claim may confirm."""
         row = fact.row
@@ -188,6 +232,9 @@ class Ledger(Holdings):
         An edge that is also kept at its other end is asked of the store again.
         """
         self._folded.update(fluents)
+        for fluent in fluents:
+            if self._tails.get(fluent) is not None:
+                del self._tails[fluent]
         for change in changes:
             for changed in (change.before, change.after):
                 if changed is not None:
@@ -270,13 +317,21 @@ class Ledger(Holdings):
     def expected(self, fluents: Collection[Fluent]) -> tuple[list[FactRow], list[PastFactRow]]:
         """Current and past rows of a component, computed from claims alone, epoch by epoch."""
         self.prefetch(fluents)
+        epochs, at_large = self._epochs(fluents)
+        if len(fluents) == 1 and not at_large and (alone := self._each_alone(*next(iter(fluents)))) is not None:
+            return alone, []
         current: dict[str, FactRow] = {}
         past: list[PastFactRow] = []
-        for epoch in self._epochs(fluents):
+        carried = tails.Carried(self, fluents)
+        for epoch in epochs:
             snapshot = self.at(epoch)
-            alive = {(snapshot.entity(s), p) for s, p in fluents}
-            fresh = _drafted(snapshot, alive, self.scope, epoch)
-            for before, after, _ in _difference(current, fresh):
+            changes = None if epoch in at_large else carried.follow(snapshot, epoch)
+            if changes is None:
+                alive = {(snapshot.entity(s), p) for s, p in fluents}
+                fresh = _drafted(snapshot, alive, self.scope, epoch)
+                changes = [(before, after) for before, after, _ in _difference(current, fresh)]
+                carried.read(snapshot, fresh.values())
+            for before, after in changes:
                 if before is not None:
                     del current[before.id]
                     past.append(PastFactRow(*before._replace(sys_to=epoch)))
@@ -284,8 +339,20 @@ class Ledger(Holdings):
                     current[after.id] = after
         return list(current.values()), past
 
-    def _epochs(self, fluents: Collection[Fluent]) -> list[int]:
-        """Every instant at which what these fluents depend on may have changed."""
+    def _each_alone(self, subject: int, predicate: str) -> list[FactRow] | None:
+        """The facts of a fluent in which no claim ever met another, each believed since its claim."""
+        snapshot = self.at()
+        rows = snapshot.on_subject(subject, predicate)
+        if any(row.id in self.records.retractions for row in self.on_subjects([subject], predicate)):
+            return None
+        made = lone_facts(snapshot, subject, predicate, self.scope, 0)
+        if made is None or len(made) != len(rows):
+            return None
+        since = {row.id: row.recorded_at for row in rows}
+        return [fact.row._replace(sys_from=since[fact.row.id]) for fact in made]
+
+    def _epochs(self, fluents: Collection[Fluent]) -> tuple[list[int], set[int]]:
+        """Every instant at which what these fluents depend on may have changed; those at which not only by claims."""
         snapshot = self.at(everything=True)
         belief = Belief(snapshot)
         waiting = [(fluent, 0) for fluent in fluents]
@@ -306,16 +373,17 @@ class Ledger(Holdings):
                 if depth.get(other, _REACH + 1) > away:
                     depth[other] = away
                     waiting.append((other, away))
-        found |= {recorded for recorded, _ in records.definitions} | set(records.declared.values())
-        found |= {row.recorded_at for row in records.compat}
+        at_large = {recorded for recorded, _ in records.definitions} | set(records.declared.values())
+        at_large |= {row.recorded_at for row in records.compat}
         for redirect in records.redirects:
-            found |= {redirect.recorded_at, redirect.ended_at}
-        return sorted(found - {POS_INF})
+            at_large |= {redirect.recorded_at, redirect.ended_at}
+        return sorted((found | at_large) - {POS_INF}), at_large
 
     def rebuild(self, fluents: Collection[Fluent]) -> None:
         """Replace the stored rows of whole components by what the claims that are left imply."""
         whole = self.component(fluents)
         self._facts.clear()
+        self._tails.clear()
         self.rebuilt = True
         for subject, predicate in sorted(whole):
             for table in (FactRow, PastFactRow):

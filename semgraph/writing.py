@@ -163,6 +163,9 @@ class Writer:
         changes: list[Change] = []
         if brief and not touched and len(touching) > _MANY:
             changes, touching = self.ledger.take_occurrences(touching, self.recorded_at)
+        if not touched:
+            followed, touching = self.ledger.follow(touching, self.recorded_at, trace=trace)
+            changes += followed
         if touching or touched:
             touched |= self.ledger.touched(touching)
             changes += self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
