@@ -89,13 +89,11 @@ def _swept(ordered: list[Statement], policy: Policy, trace: dict[str, list[tuple
 def alone(s: Statement) -> list[Segment]:
     """What a statement makes true that meets no other: its own interval, or nothing where its start is unknown.
 
-    An exact shortcut of the sweep, for statements that start before they end.
+    An exact shortcut, for statements that start before they end.
     """
     if s.basis == "unknown":
         return []
-    bound: Bound | None = None
-    by: tuple[str, ...] = ()
-    reason, rule = "open", ""
+    bound, by, reason, rule = None, tuple[str, ...](), "open", ""
     if s.end != POS_INF:
         bound = (s.end_bound if s.bounded else None) or exact(s.end)
         reason, by, rule = s.end_kind, (s.claim,), "E"
@@ -234,7 +232,8 @@ class _Sweep:
     def join(self, d: Statement, holder: _Holder, t: int) -> None:
         """Row 4; a suspended value stated again first meets whatever suspends it."""
         if holder.suspended_by:
-            suspenders = [self.holders[k] for k in dict.fromkeys(map(self.key, holder.suspended_by))]
+            by = sorted(holder.suspended_by, key=lambda s: (s.start, s.said, s.order, s.claim))
+            suspenders = [self.holders[k] for k in dict.fromkeys(map(self.key, by))]
             rows = [(w, *self.row(d, w, t)) for w in suspenders]
             self.note(d, rows)
             dropping = [w for w, row, _ in rows if row == DROPPED]

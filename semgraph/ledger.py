@@ -39,6 +39,12 @@ class Change(NamedTuple):
     after: FactRow | None
     body: Body | None = None
 
+    @property
+    def fact(self) -> str:
+        """The id of the fact."""
+        row = self.after or self.before
+        return row.id if row is not None else ""
+
 
 class Ledger(Holdings):
     """The claims and facts of one scope; every method runs inside a transaction of the store."""

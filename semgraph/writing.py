@@ -169,6 +169,7 @@ class Writer:
         if touching or touched:
             touched |= self.ledger.touched(touching)
             changes += self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
+        changes.sort(key=lambda change: change.fact)
         return self.finish(admitted, changes, trace)
 
     def _withdraw(self, rows: Sequence[ClaimRow]) -> set[Fluent]:
