@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from semgraph import factrow, following
 from semgraph.belief import Belief
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from semgraph.segment import Value
     from semgraph.shortcut import Drafted
     from semgraph.snapshot import Snapshot
+
+_SHORT = 64  # facts of a fluent whose claims are few enough to be read whole
 
 __all__ = ["Carried", "followed", "read"]
 
@@ -44,18 +46,19 @@ def read(holdings: Holdings, snapshot: Snapshot, fluent: Fluent, fresh: Collecti
     if holdings.is_made(subject):
         alone = all(row.id in fresh for row in holdings.on_subjects([subject], predicate))
         return (Tail() if alone else None), True
+    rows = store.select(FactRow, scope, order=None, subject=subject, predicate=predicate)
     tail, marks = Tail(), holdings.records.retractions
-    for values in store.tuples(ClaimRow, scope, Past._fields, subject=subject, predicate=holdings.spelt(predicate)):
-        past = Past._make(values)
-        if past.id not in fresh and (past.id in marks or not tail.take(past)):
-            return None, False
-    ends = cast(
-        "Iterable[tuple[int]]", store.tuples(FactRow, scope, ("valid_to",), subject=subject, predicate=predicate)
-    )
-    tail.closed = max((end for (end,) in ends if end != POS_INF), default=NEG_INF)
-    rows = store.select(FactRow, scope, subject=subject, predicate=predicate, valid_to=POS_INF)
-    known = _kept(tail, holdings, snapshot, predicate, [(row, factrow.decode(row)) for row in rows])
-    return (tail if known else None), True
+    told: Iterable[Past]
+    if len(rows) <= _SHORT:
+        told = (Past.of(row) for row in holdings.on_subjects([subject], predicate))
+    else:
+        names, spelt = Past._fields, holdings.spelt(predicate)
+        told = map(Past._make, store.tuples(ClaimRow, scope, names, subject=subject, predicate=spelt))
+    if not all(past.id in fresh or (past.id not in marks and tail.take(past)) for past in told):
+        return None, False
+    tail.closed = max((row.valid_to for row in rows if row.valid_to != POS_INF), default=NEG_INF)
+    still = [(row, factrow.decode(row)) for row in rows if row.valid_to == POS_INF]
+    return (tail if _kept(tail, holdings, snapshot, predicate, still) else None), True
 
 
 def _kept(

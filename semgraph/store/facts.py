@@ -109,11 +109,11 @@ class Facts:
 
     # writing
 
-    def insert(self, rows: Sequence[FactRow], *, replace: bool) -> None:
-        """Keep the rows, each with its claim where it can be cast from it."""
+    def insert(self, rows: Sequence[FactRow], *, replace: bool, places: Mapping[str, _Place] | None = None) -> None:
+        """Keep the rows, each with its claim where it can be cast from it; `places` are those claims, where known."""
         if replace:
             rows = list({key_of(row): row for row in rows}.values())
-        places = self._places(rows)
+        places = self._places(rows) if places is None else places
         marks: list[tuple[int | None, int]] = []
         own: list[FactRow] = []
         cast: list[FactRow] = []
@@ -148,7 +148,7 @@ class Facts:
 
     def delete_cast(self, scope: int, where: Mapping[str, Where]) -> int:
         """How many of those kept with their claim were removed."""
-        rows = [row for _, row in self._cast(scope, where)]
+        rows = [place.row for _, place in self._cast(scope, where)]
         if rows:
             self._access.many(_MARK, ((None, row) for row in rows))
             self._moulds.update(dict.fromkeys(rows))
@@ -156,10 +156,11 @@ class Facts:
 
     def update_cast(self, scope: int, changes: Mapping[str, Value], where: Mapping[str, Where]) -> int:
         """How many of those kept with their claim were changed, none of them in its key."""
-        rows: list[Any] = [row for row, _ in self._cast(scope, where)]
-        if rows:
-            self.insert([canonical(row._replace(**changes)) for row in rows], replace=True)
-        return len(rows)
+        found: list[tuple[Any, _Place]] = list(self._cast(scope, where))
+        if found:
+            rows = [canonical(row._replace(**changes)) for row, _ in found]
+            self.insert(rows, replace=True, places={row.id: place for row, place in found})
+        return len(found)
 
     def set_apart(self, scope: int, where: Mapping[str, Where]) -> None:
         """Give a row of its own to each fact kept with a claim that meets the conditions and is about to change."""
@@ -176,8 +177,8 @@ class Facts:
 
     # below
 
-    def _cast(self, scope: int, where: Mapping[str, Where], *, bare: bool = False) -> Iterator[tuple[FactRow, int]]:
-        """Those kept with their claim that meet every condition, and the row of the claim; `bare` of their bodies."""
+    def _cast(self, scope: int, where: Mapping[str, Where], *, bare: bool = False) -> Iterator[tuple[FactRow, _Place]]:
+        """Those kept with their claim that meet every condition, and where; `bare` of their bodies."""
         carried, rest = _divided(where)
         asked = _carrying(_SELECT, tuple(carried), _types(carried))
         found = self._access.some(asked.text, asked.parameters(self._symbols, scope, carried), _AT_A_TIME)
@@ -191,7 +192,7 @@ class Facts:
                     continue
                 fact = mould.cast(carrier, bare=bare)
                 if early or not tests or all(test(fact) for test in tests):
-                    yield fact, values[-1]
+                    yield fact, _Place(carrier, values[-1])
 
     def _mould_at(self, number: int) -> Mould:
         found = self._known.get(number)

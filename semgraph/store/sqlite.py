@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import partial
 from itertools import islice
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final
 
 import apsw
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from semgraph.store.protocol import R, Value, Where
 
+_AS_IT_IS: Final = nullcontext()
 _UNDONE: Final = "this transaction was undone by an earlier error in it; leave its block and start again"
 
 
@@ -51,6 +53,7 @@ class SqliteStore:
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._depth = 0
+        self._owner = 0  # the thread whose transaction is open
         self._writing = False
         self._cursors: list[apsw.Cursor] = []
         self._unusable: StoreError | None = None
@@ -175,7 +178,7 @@ class SqliteStore:
     def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""
         checked_changes(table, changes)
-        with self._changing(several=definition(table).heap):
+        with self._changing(several=definition(table).heap and table is not ScopeRow):
             return self._tables.update(table, scope, changes, where)
 
     def delete(self, table: type[R], scope: int, **where: Where) -> int:
@@ -325,7 +328,7 @@ class SqliteStore:
     def _outermost(self, begin: str, *, writing: bool) -> Iterator[None]:
         try:
             self.run(begin)
-            self._depth, self._writing = 1, writing
+            self._depth, self._writing, self._owner = 1, writing, get_ident()
             yield
             self._usable()
             self._release_cursors()
@@ -337,7 +340,7 @@ class SqliteStore:
             self._roll_back()
             raise
         finally:
-            self._depth, self._writing, self._looked = 0, False, False
+            self._depth, self._writing, self._looked, self._owner = 0, False, False, 0
 
     @contextmanager
     def _savepoint(self) -> Iterator[None]:
@@ -356,9 +359,14 @@ class SqliteStore:
         finally:
             self._depth -= 1
 
-    @contextmanager
-    def _changing(self, *, several: bool) -> Iterator[None]:
+    def _changing(self, *, several: bool) -> AbstractContextManager[None]:
         """A transaction for one change: SQLite undoes a failed statement by itself, several need a block."""
+        if self._writing and not several and self._at_home():
+            return _AS_IT_IS
+        return self._change(several=several)
+
+    @contextmanager
+    def _change(self, *, several: bool) -> Iterator[None]:
         self._usable()
         with self._lock:
             if self._writing and not several:
@@ -368,9 +376,12 @@ class SqliteStore:
                 with self.write(), self._looking():
                     yield
 
-    @contextmanager
-    def _looking(self) -> Iterator[None]:
+    def _looking(self) -> AbstractContextManager[None]:
         """A snapshot to look at, and what is remembered of the file dropped if another handle has changed it."""
+        return _AS_IT_IS if self._at_home() else self._look()
+
+    @contextmanager
+    def _look(self) -> Iterator[None]:
         with self.read():
             if not self._looked:
                 self._check_unchanged()
@@ -380,6 +391,13 @@ class SqliteStore:
                 self._seen, self._looked = version, True
             self._usable()
             yield
+
+    def _at_home(self) -> bool:
+        """Whether this thread is inside a transaction that has had its first look; most look-ups are."""
+        if self._looked and self._owner == get_ident():
+            self._usable()
+            return True
+        return False
 
     def _commit(self) -> None:
         try:

@@ -107,6 +107,8 @@ class Tables:
         asked = statements.updating(table, tuple(changes), tuple(where), tuple(map(type, where.values())))
         settings = [written(self.symbols, column(table, name), value) for name, value in changes.items()]
         changed = self._access.run(asked.text, (*settings, *asked.parameters(self.symbols, scope, where)))
+        if changed and where.keys() >= set(definition(table).key) - {"scope"}:
+            return changed  # the one row of its key
         return changed + (self._facts.update_cast(scope, changes, where) if table is FactRow else 0)
 
     def delete(self, table: RowType, scope: int, where: Mapping[str, Where]) -> int:
