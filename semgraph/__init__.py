@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
-from semgraph.dates import parse_when
-from semgraph.engine import KnowledgeGraph
+from typing import TYPE_CHECKING
+
 from semgraph.errors import *  # noqa: F403 - the whole tree is public
 from semgraph.errors import __all__ as _errors
-from semgraph.exchange import read, write
-from semgraph.names import entity_key
-from semgraph.temporal import Bound, from_epoch
-from semgraph.view import GraphView
+
+if TYPE_CHECKING:
+    from semgraph.dates import parse_when
+    from semgraph.engine import KnowledgeGraph
+    from semgraph.exchange import read, write
+    from semgraph.names import entity_key
+    from semgraph.temporal import Bound, from_epoch
+    from semgraph.view import GraphView
 
 __version__ = "0.1.0"
 __all__ = ["Bound", "GraphView", "KnowledgeGraph", "entity_key", "from_epoch", "parse_when", "read", "write", *_errors]
+
+_PLACES = {
+    "Bound": "temporal",
+    "GraphView": "view",
+    "KnowledgeGraph": "engine",
+    "entity_key": "names",
+    "from_epoch": "temporal",
+    "parse_when": "dates",
+    "read": "exchange",
+    "write": "exchange",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name or a module, imported when it is first asked for: the command line needs few of them to start."""
+    from importlib import import_module
+
+    if name in _PLACES:
+        found = getattr(import_module(f"semgraph.{_PLACES[name]}"), name)
+        globals()[name] = found
+        return found
+    if not name.startswith("_"):
+        try:
+            return import_module(f"semgraph.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != f"semgraph.{name}":
+                raise
+    raise AttributeError(f"module 'semgraph' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

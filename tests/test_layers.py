@@ -68,7 +68,7 @@ def test_module_is_short_and_says_what_it_is(path: Path):
 @pytest.mark.parametrize(
     ("what", "code"),
     [
-        ("import", "import semgraph"),
+        ("import", "import semgraph; semgraph.KnowledgeGraph, semgraph.read, semgraph.parse_when"),
         ("help", "from semgraph.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass"),
     ],
 )
@@ -78,6 +78,20 @@ def test_start_loads_nothing_heavy(what: str, code: str):
     loaded = set(done.stdout.rpartition("LOADED")[2].split())
     assert "semgraph" in loaded
     assert not loaded & HEAVY, what
+
+
+def test_help_loads_no_engine():
+    done = python("from semgraph.cli import main; main(['--help']); import sys; print('LOADED', *sys.modules)")
+    loaded = set(done.stdout.rpartition("LOADED")[2].split())
+    assert "semgraph.cli.telling" in loaded
+    assert not loaded & {"semgraph.engine", "semgraph.temporal", "semgraph.model", "apsw"}
+
+
+def test_names_of_the_package_are_those_that_it_lists():
+    assert set(semgraph.__all__) <= set(dir(semgraph))
+    assert semgraph.model.Fact.__name__ == "Fact"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        semgraph.nothing  # noqa: B018 - asking is the test
 
 
 def test_import_writes_nothing_and_opens_nothing(tmp_path: Path):

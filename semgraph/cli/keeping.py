@@ -12,8 +12,7 @@ import click
 from semgraph.cli.app import App, command, pass_app, show
 from semgraph.cli.phrasing import command_words
 from semgraph.cli.progress import working
-from semgraph.cli.text import clean, folded
-from semgraph.cli.words import count
+from semgraph.cli.text import clean, count, folded
 from semgraph.exchange import READABLE, WRITABLE
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "clean",
+    "count",
     "ellipsis",
     "folded",
     "on_terminal",
@@ -216,3 +217,11 @@ def _spoken(name: str) -> str:
 
 def _value(value: object) -> str:
     return "-" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def count(number: int, noun: str) -> str:
+    """So many of a thing."""
+    first, _, rest = noun.partition(" ")
+    if number != 1:
+        first = f"{first[:-1]}ies" if first.endswith("y") else f"{first}es" if first.endswith("o") else f"{first}s"
+    return f"{number:,} {first} {rest}".rstrip()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from semgraph.cli import text
 from semgraph.cli.phrasing import command_words, plain_why
-from semgraph.cli.text import clean, paint
+from semgraph.cli.text import clean, count, paint
 from semgraph.temporal import NEG_INF
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from semgraph.temporal import Bound
 
 __all__ = [
-    "Dates", "about", "about_row", "count", "diff", "fact_line", "forgotten", "history", "notes", "object_of",
+    "Dates", "about", "about_row", "diff", "fact_line", "forgotten", "history", "notes", "object_of",
     "receipt", "rejection", "said_by", "sentence",
 ]  # fmt: skip
 
@@ -233,14 +233,6 @@ def forgotten(report: ForgetReport) -> Iterator[str]:
     if not report.dry_run:
         state = "the bytes are gone from the file" if report.purged else f"the bytes are not gone yet: {report.pending}"
         yield from text.folded(clean(f"{state}; {report.beyond_reach}"))
-
-
-def count(number: int, noun: str) -> str:
-    """So many of a thing."""
-    first, _, rest = noun.partition(" ")
-    if number != 1:
-        first = f"{first[:-1]}ies" if first.endswith("y") else f"{first}es" if first.endswith("o") else f"{first}s"
-    return f"{number:,} {first} {rest}".rstrip()
 
 
 def rejection(found: Rejection) -> Iterator[str]:

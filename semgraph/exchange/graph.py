@@ -147,7 +147,7 @@ def joined_sources(sources: tuple[str, ...]) -> str:
 def split_sources(text: str) -> list[str]:
     r"""The sources that were joined.
 
-    >>> split_sources("user; imported:a\;b")
+    >>> split_sources(r"user; imported:a\;b")
     ['user', 'imported:a;b']
     """
     found: list[str] = []
