@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 __all__ = [
     "clean",
     "count",
-    "ellipsis",
     "folded",
     "on_terminal",
     "pad",
@@ -97,16 +96,6 @@ def width(text: str) -> int:
 def pad(text: str, cells: int) -> str:
     """The text with blanks up to so many cells."""
     return text + " " * (cells - width(text))
-
-
-def ellipsis(text: str, cells: int) -> str:
-    """The text, cut with a mark where it takes more than so many cells."""
-    if width(text) <= cells:
-        return text
-    mark = "…" if unicode_out() else "~"
-    from rich.cells import set_cell_size
-
-    return set_cell_size(text, max(cells - 1, 0)).rstrip() + mark
 
 
 def wrapped(text: str, cells: int, indent: str = "") -> list[str]:
