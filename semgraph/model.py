@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,6 +18,7 @@ __all__ = [
     "Bounded",
     "Claim",
     "ConflictSet",
+    "Connecting",
     "Diff",
     "Entity",
     "Explanation",
@@ -349,13 +350,55 @@ class Bounded(list[T]):
         self.truncated = truncated
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbor:
-    """An entity at a hop distance, and the facts that connect it with those one hop nearer."""
+class Connecting(Protocol):
+    """Where a neighbour finds the facts that connect it."""
 
-    entity: Entity
-    distance: int
-    facts: tuple[Fact, ...]
+    def facts(self, number: int, distance: int) -> tuple[Fact, ...]:
+        """The facts that connect an entity at a distance."""
+
+
+class Neighbor:
+    """An entity at a hop distance, and the facts that connect it with those one hop nearer.
+
+    The facts are read when first asked for, as they were known when the neighbour was found.
+    """
+
+    __slots__ = ("_distance", "_entity", "_facts")
+    __match_args__ = ("entity", "distance", "facts")
+
+    def __init__(self, entity: Entity, distance: int, facts: tuple[Fact, ...] | Connecting) -> None:
+        self._entity = entity
+        self._distance = distance
+        self._facts = facts
+
+    @property
+    def entity(self) -> Entity:
+        """The entity."""
+        return self._entity
+
+    @property
+    def distance(self) -> int:
+        """How many hops away it is."""
+        return self._distance
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts that connect it with those one hop nearer."""
+        if not isinstance(self._facts, tuple):
+            self._facts = self._facts.facts(int(self._entity.id[1:], 16), self._distance)
+        return self._facts
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Neighbor):
+            return NotImplemented
+        mine, theirs = (self._entity, self._distance), (other._entity, other._distance)
+        return mine == theirs and self.facts == other.facts
+
+    def __hash__(self) -> int:
+        return hash((self._entity, self._distance))
+
+    def __repr__(self) -> str:
+        return f"<Neighbor {self}>"
 
     def __str__(self) -> str:
         return f"{self.entity} ({self.distance} hop{'s' if self.distance > 1 else ''})"

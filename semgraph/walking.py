@@ -8,7 +8,7 @@ from semgraph.errors import InputError
 from semgraph.model import Fact, Hit
 from semgraph.recall import recall
 from semgraph.render import FLOOR, Dispute, render_facts
-from semgraph.walk import Cut, edge_columns, filled_graph, match, neighbours, paths
+from semgraph.walk import Cut, Hops, edge_columns, filled_graph, match, neighbours, paths, quick_neighbours
 from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,12 @@ class WalkingView:
     def _cut(self) -> Cut:
         return Cut(self._instant(), self._slice.window, self._slice.cover)
 
+    def _pinned(self) -> Cut | None:
+        """The part of valid time, None for a present that moves with the clock."""
+        cut = self._slice
+        instant = cut.pinned if cut.valid_at is None else cut.valid_at
+        return None if instant is None and cut.window is None else Cut(instant, cut.window, cut.cover)
+
     def neighbors(
         self,
         entity: Name,
@@ -65,11 +71,12 @@ class WalkingView:
         >>> [str(found) for found in kg.neighbors("Paris", hops=2)]
         ['France (1 hop)', 'European Union (2 hops)']
         """
+        asked, cut = Hops.checked(hops, direction, predicates, limit), self._slice
+        found = quick_neighbours(self._session, self._pinned(), entity, cut.known_at, asked)
+        if found is not None:
+            return found
         with self.reading() as reader:
-            number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
-            return neighbours(
-                reader, self._cut(), number, hops=hops, direction=direction, predicates=predicates, limit=limit
-            )
+            return neighbours(reader, self._cut(), entity, cut.valid_at, asked)
 
     def paths(
         self,

@@ -64,7 +64,7 @@ class Columns:
         self._added: dict[int, int] = {}
         self._added_back: list[int] = []
         self.dropped: list[int] = []  # rows of the base that were superseded
-        self.derived: dict[type, Any] = {}  # what walks made of these columns, by what it is
+        self.derived: dict[object, Any] = {}  # what walks made of these columns, by what it is
         self._index()
 
     def _index(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from semgraph.walk.columns import EdgeColumns, edge_columns, filled_graph
 from semgraph.walk.cut import Cut
 from semgraph.walk.edges import Direction, Edges
-from semgraph.walk.hops import neighbours
+from semgraph.walk.hops import Hops, neighbours, quick_neighbours
 from semgraph.walk.joins import match
 from semgraph.walk.routes import Mode, paths
 
@@ -14,10 +14,12 @@ __all__ = [
     "Direction",
     "EdgeColumns",
     "Edges",
+    "Hops",
     "Mode",
     "edge_columns",
     "filled_graph",
     "match",
     "neighbours",
     "paths",
+    "quick_neighbours",
 ]

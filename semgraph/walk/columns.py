@@ -98,7 +98,7 @@ def edge_columns(reader: Reader, cut: Cut) -> EdgeColumns:
 
     added = [columns.entity(node) for node in range(len(columns.entities), columns.nodes)]
     numbers = [*columns.entities.tolist(), *added]
-    return EdgeColumns(Starts.of(columns).at(times_of(cut)), numbers, columns.predicates, cut, Later(reader))
+    return EdgeColumns(Starts.of(columns).at(times_of(cut)), numbers, columns.predicates, cut, Later.of(reader))
 
 
 def _from_store(reader: Reader, cut: Cut) -> EdgeColumns:
@@ -114,7 +114,7 @@ def _from_store(reader: Reader, cut: Cut) -> EdgeColumns:
             code = codes.setdefault(row.predicate, len(codes))
             rows.append((near, code, far, row.valid_from, row.valid_to))
     columns = np.array(rows, np.int64).reshape(-1, 5).T
-    return EdgeColumns(list(columns), list(places), list(codes), cut, Later(reader))
+    return EdgeColumns(list(columns), list(places), list(codes), cut, Later.of(reader))
 
 
 def _chunked(reader: Reader, cut: Cut) -> Iterator[list[Reading]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from semgraph.reader import Reader, Reading
     from semgraph.walk.cut import Cut
 
-__all__ = ["Direction", "Edge", "Edges", "entity_refs", "opposite_direction"]
+__all__ = ["Direction", "Edge", "Edges", "canonical", "checked_names", "entity_refs", "opposite_direction"]
 
 Direction = Literal["out", "in", "any"]
 
@@ -67,7 +67,7 @@ class Edges:
         self.left = budget
         self.truncated = False
         registry = reader.snapshot.registry
-        self._wanted = None if predicates is None else _canonical(reader, predicates)
+        self._wanted = None if predicates is None else canonical(reader, checked_names(predicates) or ())
         names = registry if self._wanted is None else self._wanted
         self._symmetric = sorted({name for name in names if reader.snapshot.predicate(name).symmetric})
 
@@ -155,9 +155,19 @@ class Edges:
         return Edge(edge.far, edge.near, reading)
 
 
-def _canonical(reader: Reader, predicates: Collection[str]) -> list[str]:
-    """The stored predicates behind the names; an opposite reads only what is negative, which is no edge."""
+def checked_names(predicates: Collection[str] | None) -> tuple[str, ...] | None:
+    """The names of predicates, or InputError where they are no list of names."""
+    if predicates is None:
+        return None
     if isinstance(predicates, str) or not hasattr(predicates, "__iter__"):
         raise InputError(f"predicates is a list of names, not {predicates!r}; write [{predicates!r}]")
+    names = tuple(predicates)
+    if wrong := [name for name in names if not isinstance(name, str)]:
+        raise InputError(f"the name of a predicate is a text, not {wrong[0]!r}")
+    return names
+
+
+def canonical(reader: Reader, predicates: Collection[str]) -> list[str]:
+    """The stored predicates behind the names; an opposite reads only what is negative, which is no edge."""
     resolved = [reader.snapshot.registry.resolve(name) for name in predicates]
     return sorted({found.predicate.name for found in resolved if not found.flipped})

@@ -1,67 +1,154 @@
-"""Entities by hop distance: breadth first, a frontier at a time."""
+"""Entities by hop distance: breadth first, a frontier at a time, in memory where the facts are there."""
 
 from __future__ import annotations
 
-from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Neighbor
-from semgraph.walk.cut import checked_count
-from semgraph.walk.edges import Edges
+from semgraph.walk.connections import Connections
+from semgraph.walk.cut import Cut, checked_choice, checked_count
+from semgraph.walk.edges import Direction, Edges, canonical, checked_names
+from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from semgraph.index.columns import Columns
+    from semgraph.index.steps import Chosen
+    from semgraph.model import Entity
     from semgraph.reader import Reader
-    from semgraph.walk.cut import Cut
-    from semgraph.walk.edges import Direction, Edge
+    from semgraph.session import Session
+    from semgraph.walk.edges import Edge
+    from semgraph.walk.quick import Quick
 
-__all__ = ["neighbours"]
+__all__ = ["Hops", "neighbours", "quick_neighbours"]
 
-_ROWS = 25_000  # facts that one call reads at most
+_ROWS = 25_000  # facts that one call reads at most from the store
+_EVERYTHING = 10**9  # look-ups: what is too much to be read from the store is worth being loaded
+
+
+class Hops(NamedTuple):
+    """What is asked for: the entities within so many hops, so many of them at most."""
+
+    hops: int
+    direction: Direction
+    predicates: tuple[str, ...] | None
+    limit: int
+
+    @classmethod
+    def checked(cls, hops: int, direction: Direction, predicates: Collection[str] | None, limit: int) -> Hops:
+        """The same, or InputError where it makes no sense."""
+        checked_count("hops", hops, 1)
+        checked_count("limit", limit, 0)
+        checked_choice("direction", direction, get_args(Direction))
+        return cls(hops, direction, checked_names(predicates), limit)
 
 
 def neighbours(
-    reader: Reader,
-    cut: Cut,
-    start: int,
-    *,
-    hops: int,
-    direction: Direction,
-    predicates: Collection[str] | None,
-    limit: int,
+    reader: Reader, cut: Cut, name: str | Entity, valid_at: int | None, asked: Hops
 ) -> Bounded[Neighbor]:
     """Up to `limit` entities within so many hops, nearest first, then by name; each with the facts that reach it."""
-    checked_count("hops", hops, 1)
-    checked_count("limit", limit, 0)
-    edges = Edges(reader, cut, direction, predicates, _ROWS)
-    found: list[tuple[int, int, list[Edge]]] = []
-    seen, frontier, truncated = {start}, [start], False
-    for distance in range(1, hops + 1):
+    if (quick := quick_of(reader, reads=asked.hops)) is not None:
+        return _in_memory(reader, quick, cut, name, valid_at, asked)
+    start = reader.directory.known(name, reader.snapshot, valid_at)
+    edges = Edges(reader, cut, asked.direction, asked.predicates, _ROWS)
+    levels, truncated = [[start]], False
+    between: dict[int, list[Edge]] = {}
+    seen, found, frontier = {start}, 0, [start]
+    for _ in range(asked.hops):
         reached: dict[int, list[Edge]] = {}
         for edge in edges.leaving(frontier):
             if edge.far not in seen:
                 reached.setdefault(edge.far, []).append(edge)
         frontier = _by_name(reader, reached, cut.instant)
-        if len(found) + len(frontier) > limit:
-            frontier, truncated = frontier[: limit - len(found)], True
-        found += [(number, distance, reached[number]) for number in frontier]
+        if found + len(frontier) > asked.limit:
+            frontier, truncated = frontier[: asked.limit - found], True
+        between |= {number: reached[number] for number in frontier}
+        found += len(frontier)
         seen |= reached.keys()
+        levels.append(frontier)
         if truncated or not frontier:
             break
-    return Bounded(_made(reader, cut.instant, found), truncated=truncated or edges.truncated)
+    if edges.truncated and (quick := quick_of(reader, reads=_EVERYTHING)) is not None:
+        return _in_memory(reader, quick, cut, name, valid_at, asked)
+    entities = [[reader.directory.entity(number, cut.instant) for number in level] for level in levels[1:]]
+    facts = Connections(Later.of(reader), cut, asked.direction, asked.predicates, lambda: levels, between)
+    return Bounded(_told(entities, facts), truncated=truncated or edges.truncated)
+
+
+def quick_neighbours(
+    session: Session, cut: Cut | None, name: str | Entity, known_at: int, asked: Hops
+) -> Bounded[Neighbor] | None:
+    """The same without a transaction, if nothing was written since and all that is asked for is known in memory."""
+    index = session.indexes.get(session.scope)
+    if index is None or (columns := index.columns) is None:
+        return None
+    quick: Quick | None = columns.derived.get("walks")
+    if quick is None:
+        return None
+    revision = session.store.revision()
+    with index.lock:
+        if revision is None or revision != index.revision or not quick.fit or known_at < index.known:
+            return None
+        node, chosen = quick.node(session, name), quick.chosen(asked.direction, asked.predicates)
+        if node is None or chosen is None:
+            return None
+        now = cut or Cut(max(session.wall(), index.known))
+        return _walked(quick, None, Later(session, index.known), now, node, chosen, asked)
+
+
+def quick_of(reader: Reader, *, reads: int) -> Quick | None:
+    """What walks find in memory; None where the store is to be asked."""
+    if reader.snapshot.known_at != POS_INF or (columns := reader.session.columns(reads=reads)) is None:
+        return None
+    from semgraph.walk.quick import Quick
+
+    return Quick.of(reader.session.indexes[reader.session.scope], columns)
+
+
+def _in_memory(
+    reader: Reader, quick: Quick, cut: Cut, name: str | Entity, valid_at: int | None, asked: Hops
+) -> Bounded[Neighbor]:
+    node = quick.learn_name(reader, name, valid_at)
+    chosen = quick.chosen(asked.direction, asked.predicates)
+    if chosen is None:
+        wanted = None if asked.predicates is None else canonical(reader, asked.predicates)
+        chosen = quick.learn_chosen(reader, asked.direction, asked.predicates, wanted)
+    found = _walked(quick, reader, Later.of(reader), cut, node, chosen, asked)
+    if found is None:
+        raise AssertionError("with a reader every name can be read")
+    return found
+
+
+def _walked(
+    quick: Quick, reader: Reader | None, later: Later, cut: Cut, node: int, chosen: Chosen, asked: Hops
+) -> Bounded[Neighbor] | None:
+    """The answer from memory; None where a name is not known there and there is no reader to ask."""
+    if node < 0:
+        return Bounded()
+    nodes, truncated = quick.spread(quick.steps(cut, chosen), node, asked.hops, asked.limit)
+    left, levels = asked.limit, []
+    for level in nodes:
+        named = quick.ordered(level, cut.instant, reader)
+        if named is None:
+            return None
+        levels.append([each.entity for each in named[:left]])
+        left -= len(named)
+    columns = quick.columns
+    facts = Connections(later, cut, asked.direction, asked.predicates, lambda: _numbers(columns, [[node], *nodes]))
+    return Bounded(_told(levels, facts), truncated=truncated)
+
+
+def _numbers(columns: Columns, levels: list[Any]) -> list[list[int]]:
+    return [[columns.entity(int(node)) for node in level] for level in levels]
+
+
+def _told(levels: list[list[Entity]], facts: Connections) -> list[Neighbor]:
+    return [Neighbor(entity, distance, facts) for distance, level in enumerate(levels, 1) for entity in level]
 
 
 def _by_name(reader: Reader, numbers: Collection[int], instant: int | None) -> list[int]:
     directory = reader.directory
     directory.prefetch_labels(numbers)
     return sorted(numbers, key=lambda number: (directory.label(number, instant).casefold(), number))
-
-
-def _made(reader: Reader, instant: int | None, found: list[tuple[int, int, list[Edge]]]) -> list[Neighbor]:
-    facts = iter(reader.facts([edge.reading for *_, edges in found for edge in edges], instant))
-    made = []
-    for number, distance, edges in found:
-        own = sorted(islice(facts, len(edges)), key=lambda fact: (fact.valid_from.instant, fact.label, fact.id))
-        made.append(Neighbor(reader.directory.entity(number, instant), distance, tuple(own)))
-    return made

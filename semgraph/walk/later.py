@@ -11,17 +11,24 @@ from semgraph.reader import Reader
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from semgraph.session import Session
+
 __all__ = ["Later"]
 
 
 class Later:
-    """The moment of knowledge of a reader, to be read at after its transaction has ended."""
+    """A moment of knowledge, to be read at after the transaction in which it was the latest."""
 
     __slots__ = ("_known_at", "_session")
 
-    def __init__(self, reader: Reader) -> None:
-        self._session = reader.session
-        self._known_at = min(reader.snapshot.known_at, reader.session.last_recorded)
+    def __init__(self, session: Session, known_at: int) -> None:
+        self._session = session
+        self._known_at = known_at
+
+    @classmethod
+    def of(cls, reader: Reader) -> Later:
+        """The moment of a reader."""
+        return cls(reader.session, min(reader.snapshot.known_at, reader.session.last_recorded))
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:

@@ -1,0 +1,186 @@
+"""Walks over the columns in memory, with the names, labels and choices of predicates that were asked for kept beside.
+
+An exact shortcut of what `Edges` reads from the store, for what is believed now. Nothing here outlives a change of a
+name, a merge or a definition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from semgraph.directory import public_id
+from semgraph.index.spreading import Spread
+from semgraph.index.steps import Chosen, Looks, Steps, as_nodes
+from semgraph.model import Entity
+from semgraph.walk.cut import times_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from semgraph.index.columns import Columns
+    from semgraph.index.keeping import Index
+    from semgraph.reader import Reader
+    from semgraph.session import Session
+    from semgraph.walk.cut import Cut
+    from semgraph.walk.edges import Direction
+
+__all__ = ["Quick"]
+
+_KEPT: Final = 200_000  # names and entities
+_DEAR: Final = 64  # labels read in the time that one takes by itself
+_MANY: Final = 512  # nodes that are put in order by rank
+_ROWS: Final = 2_000_000  # that one walk looks at
+
+
+class _Named(NamedTuple):
+    """An entity with what it is put in order by."""
+
+    key: str
+    number: int
+    entity: Entity
+
+
+class Quick:
+    """What walks of one scope find in memory, as long as nothing but facts was changed since it was made."""
+
+    def __init__(self, index: Index, columns: Columns) -> None:
+        self.index = index
+        self.columns = columns
+        self._besides = index.besides
+        self._looks = Looks.of(columns)
+        self._names: dict[Any, dict[object, int]] = {}
+        self._chosen: dict[object, Chosen] = {}
+        self._named: dict[int, _Named] = {}  # nodes of which one name holds at all times
+        self._changing: set[int] = set()  # nodes whose label depends on the time
+        self._rank: Any = None
+        self._missed = 0
+
+    @classmethod
+    def of(cls, index: Index, columns: Columns) -> Quick:
+        """That of some columns, made anew where something else than facts was changed."""
+        found: Quick | None = columns.derived.get("walks")
+        if found is None or not found.fit:
+            found = columns.derived["walks"] = cls(index, columns)
+        return found
+
+    @property
+    def fit(self) -> bool:
+        """Whether what is kept here still belongs to the index."""
+        return self.columns is self.index.columns and self._besides == self.index.besides
+
+    # -- what is kept
+
+    def node(self, session: Session, name: object) -> int | None:
+        """The node that a name is known to mean here; -1 is an entity that no fact speaks of."""
+        kept = self._names.get(session.config.self_names)
+        return None if kept is None else kept.get(name)
+
+    def learn_name(self, reader: Reader, name: str | Entity, valid_at: int | None) -> int:
+        """The same, looked up where it is not known; errors as of `Directory.known`."""
+        found = self.node(reader.session, name)
+        if found is None:
+            found = self.columns.node(reader.directory.known(name, reader.snapshot, valid_at))
+            if len(reader.directory.find(name, reader.snapshot)) == 1 and found >= 0:
+                _keep(self._names.setdefault(reader.session.config.self_names, {}), name, found)
+        return found
+
+    def chosen(self, direction: Direction, predicates: tuple[str, ...] | None) -> Chosen | None:
+        """Which predicates lead on from which end, if that was worked out before."""
+        return self._chosen.get((direction, predicates, len(self.columns.predicates)))
+
+    def learn_chosen(
+        self, reader: Reader, direction: Direction, predicates: Collection[str] | None, canonical: Collection[str] | None
+    ) -> Chosen:
+        """The same, worked out; `canonical` are the stored names of the predicates that are wanted, None for all."""
+        names = self.columns.predicates
+        entries = [reader.snapshot.predicate(name) for name in names]
+        wanted = [not e.event and (canonical is None or e.name in canonical) for e in entries]
+        turned = [each and e.symmetric for each, e in zip(wanted, entries, strict=True)]
+        found = Chosen(_allowed(turned if direction == "in" else wanted), _allowed(turned if direction == "out" else wanted))
+        key = (direction, None if predicates is None else tuple(predicates), len(names))
+        _keep(self._chosen, key, found)
+        return found
+
+    # -- names in order
+
+    def ordered(self, nodes: Any, instant: int | None, reader: Reader | None = None) -> list[_Named] | None:
+        """The nodes by name, then by number; None where a name is not known here and there is no reader to ask."""
+        listed: list[int] = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
+        kept = self._named
+        if len(listed) > _MANY and self._ranked(reader):
+            known = len(self._rank)
+            level = as_nodes(listed)
+            if int(level.max()) < known:
+                return [kept[node] for node in level[np.argsort(self._rank.take(level))].tolist()]
+        try:
+            return sorted([kept[node] for node in listed])
+        except KeyError:
+            return None if reader is None else sorted(self._learn_names(reader, listed, instant))
+
+    def _ranked(self, reader: Reader | None) -> bool:
+        """Whether every name is known and none depends on the time; all are put in order once."""
+        if self._rank is None and reader is not None and self.columns.nodes <= _KEPT and not self._changing:
+            named = self._learn_names(reader, range(self.columns.nodes), None)
+            if not self._changing:
+                rank = np.empty(len(named), np.uint32)
+                rank[sorted(range(len(named)), key=named.__getitem__)] = np.arange(len(named))
+                self._rank = rank
+        return self._rank is not None
+
+    def _learn_names(self, reader: Reader, nodes: Sequence[int], instant: int | None) -> list[_Named]:
+        """The names of nodes, read; those that have one name at all times are kept."""
+        kept, columns, directory = self._named, self.columns, reader.directory
+        missing = [node for node in nodes if node not in kept]
+        self._missed += len(missing)
+        if self._missed > columns.nodes // _DEAR and columns.nodes <= _KEPT and not self._changing:
+            missing, self._missed = [node for node in range(columns.nodes) if node not in kept], 0
+        numbers = [columns.entity(node) for node in missing]
+        directory.prefetch_labels(numbers)
+        if len(kept) + len(missing) > _KEPT:
+            kept.clear()
+            return self._learn_names(reader, nodes, instant)
+        here: dict[int, _Named] = {}
+        for node, number in zip(missing, numbers, strict=True):
+            label = directory.only_label(number)
+            if label is None:
+                self._changing.add(node)
+                entity = directory.entity(number, instant)
+                here[node] = _Named(entity.label.casefold(), number, entity)
+            else:
+                kept[node] = _Named(label.casefold(), number, Entity(public_id(number), label))
+        return [kept[node] if node in kept else here[node] for node in nodes]
+
+    # -- walking
+
+    def steps(self, cut: Cut, chosen: Chosen) -> Steps:
+        """The edges of a cut that a walk may take."""
+        return Steps(self._looks, times_of(cut), chosen)
+
+    def spread(self, steps: Steps, start: int, hops: int, limit: int) -> tuple[list[Any], bool]:
+        """The nodes of each level, up to the one with which there are more than the limit; whether that is not all."""
+        walk, found, looked, levels = Spread(steps, start), 0, 0, []
+        for _ in range(hops):
+            looked += walk.cost
+            if looked > _ROWS:
+                return levels, True
+            level = walk.deeper()
+            if not len(level):
+                break
+            levels.append(level)
+            found += len(level)
+            if found > limit:
+                return levels, True
+        return levels, False
+
+
+def _allowed(wanted: Sequence[bool]) -> bytes | None:
+    """The choice of predicates by number: None is all, nothing is none."""
+    return None if all(wanted) else bytes(wanted) if any(wanted) else b""
+
+
+def _keep(kept: dict[Any, Any], key: object, found: object) -> None:
+    if len(kept) >= _KEPT:
+        kept.clear()
+    kept[key] = found
