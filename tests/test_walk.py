@@ -13,6 +13,7 @@ from semgraph import InputError, KnowledgeGraph, NotFoundError
 from semgraph.index import keeping
 from semgraph.session import Session
 from semgraph.temporal import parse_bound
+from semgraph.walk import quick
 
 NAMES = "ABCDEF"
 YEARS = range(2000, 2009)
@@ -148,6 +149,44 @@ def test_neighbours_follow_merges_and_what_was_known(kg):
     assert labels(before.neighbors("Bob")) == ["Ann"]
     kg.names.unmerge("Bob")
     assert labels(kg.neighbors("Bob")) == ["Ann"]
+
+
+def test_the_facts_of_a_neighbour_are_those_of_the_walk_whenever_they_are_read(kg):
+    chain(kg, ("A", "B", "2010", None), ("B", "C", "2012", None))
+    read, unread = (kg.at("2015").neighbors("A", hops=2) for _ in range(2))
+    assert [[fact.label for fact in found.facts] for found in read] == [["A knows B"], ["B knows C"]]
+    kg.end("B", "knows", "C", at="2013")
+    kg.add("A", "uses", "B", valid_from="2011")
+    assert [[str(fact) for fact in found.facts] for found in unread] == [[str(f) for f in n.facts] for n in read]
+    assert labels(kg.at("2015").neighbors("A", hops=2)) == ["B"]
+    assert len(kg.at("2015").neighbors("A")[0].facts) == 2
+
+
+def test_a_new_name_shows_at_once_and_only_from_its_time_on(kg):
+    chain(kg, ("A", "B", "2010", None), ("A", "C", "2010", None))
+    for _ in range(2):
+        assert labels(kg.neighbors("A")) == ["B", "C"]
+    kg.names.alias("Zed", "B", primary=True, valid_from="2015")
+    for _ in range(2):
+        assert labels(kg.neighbors("A")) == ["C", "Zed"]
+        assert labels(kg.at("2012").neighbors("A")) == ["B", "C"]
+    kg.names.merge("C", "Zed")
+    assert labels(kg.neighbors("A")) == ["Zed"]
+    kg.predicates.define("knows", cardinality="many", event=True)
+    assert kg.neighbors("A") == []
+
+
+@pytest.mark.parametrize("many", [0, 512])
+def test_a_large_level_is_in_order_of_names(kg, monkeypatch, many):
+    monkeypatch.setattr(quick, "_MANY", many)
+    kg.add_all({"subject": "hub", "predicate": "knows", "object": f"{'aA'[i % 2]}{i:03}"} for i in range(300))
+    kg.neighbors("hub", limit=5)
+    kg.add("hub", "knows", "A150x")
+    for _ in range(2):
+        found = kg.neighbors("hub", limit=200)
+        assert labels(found) == sorted([f"{'aA'[i % 2]}{i:03}" for i in range(300)] + ["A150x"], key=str.casefold)[:200]
+        assert found.truncated
+    assert [fact.label for fact in found[150].facts] == [f"hub knows {found[150].entity.label}"]
 
 
 # -- paths
@@ -419,3 +458,18 @@ def test_paths_at_an_instant_are_the_paths_of_the_snapshot(given_claims, year):
             snapshot.names.declare(name)
         assert routes(view.paths("A", "B", limit=99)) == routes(snapshot.paths("A", "B", limit=99))
         assert labels(view.neighbors("A", hops=2)) == labels(snapshot.neighbors("A", hops=2))
+
+
+@settings(max_examples=15)
+@given(batches=st.lists(st.lists(claims(), min_size=1, max_size=4), min_size=2, max_size=5))
+def test_neighbours_keep_step_with_every_write(batches):
+    with KnowledgeGraph() as graph:
+        for batch in batches:
+            graph.add_all(batch)
+            for name in NAMES:
+                graph.names.declare(name)
+            for _ in range(2):
+                view = graph.during()
+                wanted = brute.neighbours(brute.steps(view, "any"), "A", 3)
+                found = view.neighbors("A", hops=3, direction="any")
+                assert {n.entity.label: (n.distance, {f.id for f in n.facts}) for n in found} == wanted

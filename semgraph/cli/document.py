@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from semgraph.model import Neighbor
 from semgraph.temporal import Bound
 
 __all__ = ["emit", "jsonable"]
@@ -25,6 +26,8 @@ def jsonable(value: object) -> Any:
     """The value as JSON can hold it."""
     if value is None or isinstance(value, (str, int, float)):
         return value
+    if isinstance(value, Neighbor):
+        return {name: jsonable(getattr(value, name)) for name in value.__match_args__}
     if is_dataclass(value) and not isinstance(value, Bound) and not isinstance(value, type):
         return {field.name: jsonable(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):

@@ -45,9 +45,7 @@ class Hops(NamedTuple):
         return cls(hops, direction, checked_names(predicates), limit)
 
 
-def neighbours(
-    reader: Reader, cut: Cut, name: str | Entity, valid_at: int | None, asked: Hops
-) -> Bounded[Neighbor]:
+def neighbours(reader: Reader, cut: Cut, name: str | Entity, valid_at: int | None, asked: Hops) -> Bounded[Neighbor]:
     """Up to `limit` entities within so many hops, nearest first, then by name; each with the facts that reach it."""
     if (quick := quick_of(reader, reads=asked.hops)) is not None:
         return _in_memory(reader, quick, cut, name, valid_at, asked)

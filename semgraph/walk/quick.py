@@ -91,14 +91,20 @@ class Quick:
         return self._chosen.get((direction, predicates, len(self.columns.predicates)))
 
     def learn_chosen(
-        self, reader: Reader, direction: Direction, predicates: Collection[str] | None, canonical: Collection[str] | None
+        self,
+        reader: Reader,
+        direction: Direction,
+        predicates: Collection[str] | None,
+        canonical: Collection[str] | None,
     ) -> Chosen:
         """The same, worked out; `canonical` are the stored names of the predicates that are wanted, None for all."""
         names = self.columns.predicates
         entries = [reader.snapshot.predicate(name) for name in names]
         wanted = [not e.event and (canonical is None or e.name in canonical) for e in entries]
         turned = [each and e.symmetric for each, e in zip(wanted, entries, strict=True)]
-        found = Chosen(_allowed(turned if direction == "in" else wanted), _allowed(turned if direction == "out" else wanted))
+        found = Chosen(
+            _allowed(turned if direction == "in" else wanted), _allowed(turned if direction == "out" else wanted)
+        )
         key = (direction, None if predicates is None else tuple(predicates), len(names))
         _keep(self._chosen, key, found)
         return found
@@ -160,7 +166,8 @@ class Quick:
 
     def spread(self, steps: Steps, start: int, hops: int, limit: int) -> tuple[list[Any], bool]:
         """The nodes of each level, up to the one with which there are more than the limit; whether that is not all."""
-        walk, found, looked, levels = Spread(steps, start), 0, 0, []
+        walk, found, looked = Spread(steps, start), 0, 0
+        levels: list[Any] = []
         for _ in range(hops):
             looked += walk.cost
             if looked > _ROWS:
