@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
+
+from semgraph.found import Bounded, Connecting, Neighbor, Path, Row, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Mapping
 
     from semgraph.temporal import Bound
 
@@ -337,140 +338,6 @@ class Problem:
         return f"{self.where}: {self.what}"
 
 
-T = TypeVar("T")
-
-
-class Bounded(list[T]):
-    """A list that says whether a bound was hit: where `.truncated` is true, there is more than what it holds."""
-
-    __slots__ = ("truncated",)
-
-    def __init__(self, items: Iterable[T] = (), *, truncated: bool = False) -> None:
-        super().__init__(items)
-        self.truncated = truncated
-
-
-class Connecting(Protocol):
-    """Where a neighbour finds the facts that connect it."""
-
-    def facts(self, number: int, distance: int) -> tuple[Fact, ...]:
-        """The facts that connect an entity at a distance."""
-
-
-class Neighbor:
-    """An entity at a hop distance, and the facts that connect it with those one hop nearer.
-
-    The facts are read when first asked for, as they were known when the neighbour was found.
-    """
-
-    __slots__ = ("_distance", "_entity", "_facts")
-    __match_args__ = ("entity", "distance", "facts")
-
-    def __init__(self, entity: Entity, distance: int, facts: tuple[Fact, ...] | Connecting) -> None:
-        self._entity = entity
-        self._distance = distance
-        self._facts = facts
-
-    @property
-    def entity(self) -> Entity:
-        """The entity."""
-        return self._entity
-
-    @property
-    def distance(self) -> int:
-        """How many hops away it is."""
-        return self._distance
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        """The facts that connect it with those one hop nearer."""
-        if not isinstance(self._facts, tuple):
-            self._facts = self._facts.facts(int(self._entity.id[1:], 16), self._distance)
-        return self._facts
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Neighbor):
-            return NotImplemented
-        mine, theirs = (self._entity, self._distance), (other._entity, other._distance)
-        return mine == theirs and self.facts == other.facts
-
-    def __hash__(self) -> int:
-        return hash((self._entity, self._distance))
-
-    def __repr__(self) -> str:
-        return f"<Neighbor {self}>"
-
-    def __str__(self) -> str:
-        return f"{self.entity} ({self.distance} hop{'s' if self.distance > 1 else ''})"
-
-
-Span = tuple["Bound | None", "Bound | None"]  # from and to of an interval; None is open
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """A way from one entity to another, a fact per step.
-
-    `interval` is the time in which all the facts hold together, clipped to the window of the view; a chronological
-    path has none, but an `arrival`: the earliest moment at which what set out from the source can have come through.
-    """
-
-    entities: tuple[Entity, ...]
-    facts: tuple[Fact, ...]
-    interval: Span | None
-    arrival: Bound | None
-    confidence: float
-
-    def __len__(self) -> int:
-        return len(self.facts)
-
-    def __str__(self) -> str:
-        steps = ", ".join(f"{fact.label} ({_dated(fact)}; {', '.join(fact.sources)})" for fact in self.facts)
-        if self.arrival is not None:
-            return f"{steps}; arriving {_moment(self.arrival)}"
-        if self.interval is None or len(self.facts) == 1:
-            return steps
-        return f"{steps}; together {_period(*self.interval)}"
-
-
-class Row(Mapping[str, "Entity | Literal"]):
-    """What a pattern match bound each variable to, keys without the question mark.
-
-    `interval` is the whole time in which it holds, as far as the facts say; `facts` are what it rests on.
-    """
-
-    __slots__ = ("_values", "facts", "interval")
-
-    def __init__(self, values: Mapping[str, Entity | Literal], interval: Span, facts: Iterable[Fact]) -> None:
-        self._values = dict(values)
-        self.interval = interval
-        self.facts = tuple(facts)
-
-    def __getitem__(self, name: str) -> Entity | Literal:
-        return self._values[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, Row):
-            return (self._values, self.interval) == (other._values, other.interval)
-        return self._values == other if isinstance(other, Mapping) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self._values.items()))
-
-    def __str__(self) -> str:
-        shown = ", ".join(f"{name}: {value}" for name, value in self._values.items())
-        return f"{shown or 'yes'} ({_period(*self.interval)})"
-
-    def __repr__(self) -> str:
-        return f"<Row {self}>"
-
-
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A recalled fact: its fused score, its rank in each channel that found it, and why in words.
@@ -485,18 +352,3 @@ class Hit:
 
     def __str__(self) -> str:
         return f"{self.fact} ({self.why})"
-
-
-def _moment(bound: Bound) -> str:
-    return "at any time" if bound.precision == "always" else str(bound)
-
-
-def _period(start: Bound | None, end: Bound | None) -> str:
-    since = "" if start is None or start.precision in ("always", "unknown") else f"since {start}"
-    if end is None:
-        return since or "always"
-    return f"from {start} until {end}" if since else f"until {end}"
-
-
-def _dated(fact: Fact) -> str:
-    return _period(fact.valid_from, fact.valid_to)
