@@ -347,7 +347,6 @@ def test_any_slice_goes_into_any_format(run, tmp_path: Path, capsys: pytest.Capt
             assert run("export", *words, str(path))[0] == 0
             assert main(["--db", copy, "import", str(path)]) == 0
             out = capsys.readouterr().out.splitlines()
-            assert out[0].endswith(f"new {out[0].split()[0]}")
             assert out[1].startswith("predicates: ")
             with KnowledgeGraph(copy) as kg:
                 assert [fact.label for fact in kg.during().facts("Maya", "works_at")] in (held, held[::-1])
