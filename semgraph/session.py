@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from semgraph.directory import Directory
 from semgraph.errors import ConfigError, InputError, RejectedError
 from semgraph.index import feed
+from semgraph.index.keeping import Index
 from semgraph.ledger import Ledger, Pulse
 from semgraph.names import SELF_NAMES, entity_key
 from semgraph.points import Points
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from datetime import date
 
     from semgraph.index.columns import Columns
-    from semgraph.index.keeping import Index
     from semgraph.store.protocol import Store
     from semgraph.store.schema import ScopeRow
     from semgraph.temporal import Bound
@@ -183,8 +183,6 @@ class Session:
             return None
         index = self.indexes.get(self.scope)
         if index is None:
-            from semgraph.index.keeping import Index  # numpy
-
             index = self.indexes.setdefault(self.scope, Index())
         return index.in_step(self.store, self._row, reads=reads)
 

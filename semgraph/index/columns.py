@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from semgraph.index.marks import DISPUTED, LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
+from semgraph.index.marks import DISPUTED, LITERAL, NEGATIVE, NO_ENTITY, NOTHING, UNKNOWN_START, object_number
 from semgraph.instants import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Columns", "object_number"]
+__all__ = ["Columns"]
 
 _NO_VALUE: Final = NEGATIVE | UNKNOWN_START
 _ROOM: Final = 2048  # rows, and a 32nd of the base
 _NOWHERE: Final = (POS_INF, NEG_INF)
-_LITERAL: Final = -1  # in place of the number of an object
-_NOTHING: Final = -2
 _AT_A_TIME: Final = 65_536
 
 
@@ -97,7 +95,7 @@ class Columns:
         rows: list[NDArray[Any]] = [
             np.searchsorted(entities, subject),
             predicate,
-            np.where(target >= 0, node, np.where(target == _LITERAL, LITERAL, NOTHING)),
+            np.where(target >= 0, node, np.where(target == NO_ENTITY, LITERAL, NOTHING)),
             _joined(chunks, 3),
             _joined(chunks, 4),
             _joined(chunks, 5),
@@ -217,7 +215,7 @@ class Columns:
         node, number = self._noded(entity), self._numbered(predicate)
         rows = list(range(self.size, self.size + len(facts)))
         for row, (start, end, target, flags) in zip(rows, facts, strict=True):
-            far = self._noded(target) if target >= 0 else LITERAL if target == _LITERAL else NOTHING
+            far = self._noded(target) if target >= 0 else LITERAL if target == NO_ENTITY else NOTHING
             self._subject[row], self._predicate[row], self._object[row] = node, number, far
             self._start[row], self._end[row], self._flags[row] = start, end, flags
             self.fresh_out.setdefault(node, []).append(row)
@@ -269,11 +267,6 @@ class Columns:
             number = self._numbers[predicate] = len(self.predicates)
             self.predicates.append(predicate)
         return number
-
-
-def object_number(ref: str) -> int:
-    """The entity that a stored reference means, or one of two negative numbers: a literal, or nothing."""
-    return int(ref[1:]) if ref.startswith("e") else _LITERAL if ref else _NOTHING
 
 
 def _grouped(stored: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from semgraph import factrow
 from semgraph.index import feed
-from semgraph.index.columns import Columns, object_number
-from semgraph.index.marks import DISPUTED, NEGATIVE, READ, UNKNOWN_START
+from semgraph.index.marks import DISPUTED, NEGATIVE, READ, UNKNOWN_START, object_number
 from semgraph.store.schema import FactRow
 from semgraph.temporal import NEG_INF
 
 if TYPE_CHECKING:
+    from semgraph.index.columns import Columns
     from semgraph.store.protocol import Store
     from semgraph.store.schema import ScopeRow
 
@@ -131,6 +131,8 @@ def _without_start(row: FactRow) -> bool:
 
 
 def _loaded(store: Store, scope: int) -> Columns:
+    from semgraph.index.columns import Columns  # numpy: not for the first few reads
+
     columns = Columns.loaded(store.tuples(FactRow, scope, READ))
     columns.mark_unknown(_without_start(row) for row in store.iterate(FactRow, scope, valid_from=NEG_INF))
     return columns
