@@ -31,6 +31,7 @@ class _Way(NamedTuple):
     """How a predicate is read: its number in the columns, and from which ends."""
 
     number: int
+    plain: bool  # from its subject only
     out: bool
     onto: bool
 
@@ -73,9 +74,9 @@ class Points:
     def _value(self, subject: object, predicate: object, instant: int | None, known_at: int, default: Any) -> Any:
         """The same from what is known here; _MISSING where a name, a label or a literal is not yet."""
         revision = self._revision()
+        index = self.index
         with self._lock:
-            index = self.index
-            if revision != index.revision or not self.fit:
+            if revision != index.revision or index.columns is not self.columns or index.besides != self._besides:
                 return UNTOLD if revision is None else STALE
             if known_at < index.known:
                 return UNTOLD
@@ -85,7 +86,9 @@ class Points:
                 return _MISSING
             except TypeError:  # no name at all: the store's way refuses it
                 return UNTOLD
-            rows = self._rows(node, way, max(self._session.wall(), index.known) if instant is None else instant)
+            if instant is None:
+                instant = max(self._session.wall(), index.known)
+            rows = self.columns.holding(node, way.number, instant) if way.plain else self._rows(node, way, instant)
             if not rows:
                 return default
             if len(rows) > 1:
@@ -97,7 +100,7 @@ class Points:
 
     def _rows(self, node: int, way: _Way, instant: int) -> list[tuple[int, int]]:
         """The positive facts that hold, each with the node at its far end."""
-        if not way.onto:
+        if way.plain:
             return self.columns.holding(node, way.number, instant)
         onto = self.columns.holding_onto(node, way.number, instant)
         if not way.out:
@@ -143,7 +146,8 @@ class Points:
             number = self.columns.predicate_number(resolved.predicate.name)
             if resolved.flipped or number < 0:
                 return None
-            way = _Way(number, not resolved.inverse, resolved.inverse or resolved.predicate.symmetric)
+            onto = resolved.inverse or resolved.predicate.symmetric
+            way = _Way(number, not onto, not resolved.inverse, onto)
             _keep(self._ways, predicate, way)
         return way
 

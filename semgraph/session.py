@@ -6,7 +6,7 @@ import os
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from semgraph.directory import Directory
@@ -214,6 +214,8 @@ class Session:
 
     def instant(self, when: When | None) -> int:
         """The instant that a read names; None is now."""
+        if isinstance(when, datetime) and when.tzinfo is UTC:
+            return instant_of(when)
         bound = self.when(when)
         if bound is None:
             return self.moment()[0]

@@ -54,6 +54,8 @@ class GraphView(WalkingView):
     def __init__(self, session: Session, cut: Slice) -> None:
         self._session = session
         self._slice = cut
+        self._known = cut.known_at
+        self._moment = cut.pinned if cut.valid_at is None else cut.valid_at  # at which facts are judged; None is now
 
     # -- the slice
 
@@ -179,9 +181,13 @@ class GraphView(WalkingView):
         Raises:
             ConflictError: more than one holds; `.facts` has them all.
         """
-        found = UNTOLD if qualifiers else self._quick_value(subject, predicate, default)
-        if found is not UNTOLD:
-            return found
+        if not qualifiers and self._slice.window is None:
+            points = self._session.points
+            found = STALE if points is None else points.value(subject, predicate, self._moment, self._known, default)
+            if found is STALE:
+                found = self._followed_value(subject, predicate, default)
+            if found is not UNTOLD:
+                return found
         facts = self.values(subject, predicate, qualifiers=qualifiers)
         if len(facts) > 1:
             shown = ", ".join(fact.object.label for fact in facts if fact.object is not None)
@@ -193,19 +199,10 @@ class GraphView(WalkingView):
             )
         return plain(facts[0].object) if facts else default
 
-    def _quick_value(self, subject: Name, predicate: str, default: Any) -> Any:
-        """What memory tells of the value; UNTOLD where the store has to be asked."""
-        cut, session = self._slice, self._session
-        if cut.window is not None:
-            return UNTOLD
-        instant = cut.pinned if cut.valid_at is None else cut.valid_at
-        found = STALE
-        if (points := session.points) is not None:
-            found = points.value(subject, predicate, instant, cut.known_at, default)
-        if found is STALE:
-            if (points := session.followed()) is None:
-                return UNTOLD
-            found = points.value(subject, predicate, instant, cut.known_at, default)
+    def _followed_value(self, subject: Name, predicate: str, default: Any) -> Any:
+        """What memory tells of the value once it has caught up; UNTOLD where the store has to be asked."""
+        points = self._session.followed()
+        found = UNTOLD if points is None else points.value(subject, predicate, self._moment, self._known, default)
         return UNTOLD if found is STALE else found
 
     def facts(

@@ -1,0 +1,189 @@
+"""The speed of single reads against SQLite written by hand, on the same data, in turns: goals c, d, e, k and disk.
+
+    python -m benchmarks.core [FACTS ...] [--seed 7] [--folder FOLDER]
+
+Sizes default to 10,000 and 100,000 facts; files of an earlier run in the folder are read again rather than made. What
+is compared gives the same answers, from names to names: `value` with a join of two look-ups by name, `at().value` with
+the same and two bounds, `timeline` with the rows of a subject as dated, named tuples. Both stores are warm; for k the
+whole processes are compared, interpreter start included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.common import (
+    FIRST,
+    LAST,
+    ONE,
+    OPEN,
+    PREDICATES,
+    SEED,
+    World,
+    by_hand,
+    defined,
+    interleaved,
+    machine,
+    table,
+    world,
+)
+from semgraph import KnowledgeGraph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_QUESTIONS = 4500
+_BATCH = 20_000
+_CURRENT = """
+    SELECT o.name, f.text FROM fact AS f JOIN entity AS o ON o.id = f.o
+    WHERE f.s = (SELECT id FROM entity WHERE name = ?) AND f.p = (SELECT id FROM predicate WHERE name = ?)
+    AND f.start <= ? AND f.stop > ? ORDER BY f.start DESC LIMIT 1"""
+_TIMELINE = """
+    SELECT p.name, o.name, f.start, f.stop, f.text FROM fact AS f
+    JOIN entity AS o ON o.id = f.o JOIN predicate AS p ON p.id = f.p
+    WHERE f.s = (SELECT id FROM entity WHERE name = ?) ORDER BY f.start, f.stop, o.name"""
+_SCRIPT = f"""
+import sqlite3, sys, time
+found = sqlite3.connect(sys.argv[1]).execute('''{_CURRENT}''', (*sys.argv[2:4], time.time(), time.time())).fetchone()
+print(found[0] if found else "")
+"""
+
+
+class Pair:
+    """A graph and a hand-written table with the same facts."""
+
+    def __init__(self, facts: int, seed: int, folder: Path) -> None:
+        self.data: World = world(facts, seed)
+        self.graph_path = folder / f"semgraph-bench-{facts}-{seed}.db"
+        self.hand_path = folder / f"sqlite-bench-{facts}-{seed}.db"
+        if not self.graph_path.exists():
+            self._load()
+        if not self.hand_path.exists():
+            by_hand(self.hand_path, self.data).close()
+        self.kg = KnowledgeGraph(self.graph_path)
+        self.hand = sqlite3.connect(self.hand_path, isolation_level=None)
+        self.hand.executescript("PRAGMA cache_size = -262144; PRAGMA mmap_size = 4000000000")
+
+    def _load(self) -> None:
+        part = self.graph_path.with_suffix(".part")
+        with defined(KnowledgeGraph(part, durability="relaxed")) as kg:
+            kg.add_all(self.data.claims(), batch_size=_BATCH)
+        part.rename(self.graph_path)
+
+    def current(self, subject: str, predicate: str) -> object:
+        """Goal c, ours."""
+        return self.kg.value(subject, predicate)
+
+    def current_by_hand(self, subject: str, predicate: str) -> object:
+        """Goal c, theirs."""
+        now = int(time.time())
+        found = self.hand.execute(_CURRENT, (subject, predicate, now, now)).fetchone()
+        return found and found[0]
+
+    def as_of(self, subject: str, predicate: str, moment: datetime) -> object:
+        """Goal d, ours: a view for each question."""
+        return self.kg.at(moment).value(subject, predicate)
+
+    def as_of_by_hand(self, subject: str, predicate: str, moment: datetime) -> object:
+        """Goal d, theirs."""
+        instant = int(moment.timestamp())
+        found = self.hand.execute(_CURRENT, (subject, predicate, instant, instant)).fetchone()
+        return found and found[0]
+
+    def timeline(self, subject: str) -> list[tuple[Any, ...]]:
+        """Goal e, ours, each fact looked at."""
+        return [
+            (f.predicate, f.object.label, f.valid_from.instant, f.valid_to and f.valid_to.instant)  # type: ignore[union-attr]
+            for f in self.kg.timeline(subject)
+            if f.subject.label == subject
+        ]
+
+    def timeline_by_hand(self, subject: str) -> list[tuple[Any, ...]]:
+        """Goal e, theirs."""
+        return [
+            (predicate, label, start * 1_000_000, None if stop == OPEN else stop * 1_000_000)
+            for predicate, label, start, stop, _ in self.hand.execute(_TIMELINE, (subject,)).fetchall()
+        ]
+
+    def questions(self, seed: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """For c, d and e: cells of predicates with one value, moments, subjects."""
+        rng = random.Random(seed)  # noqa: S311 - not for secrets
+        data = self.data
+        single = [row for row, predicate in enumerate(data.predicate.tolist()) if predicate < len(ONE)]
+        rows = [rng.choice(single) for _ in range(_QUESTIONS)]
+        cells = [(data.names[data.subject[row]], PREDICATES[data.predicate[row]]) for row in rows]
+        dated = [(*cell, datetime.fromtimestamp(rng.randrange(FIRST, LAST), UTC)) for cell in cells]
+        subjects = [(data.names[data.subject[rng.randrange(len(data))]],) for _ in range(_QUESTIONS // 10)]
+        return cells, dated, subjects
+
+
+def measured(pair: Pair, seed: int) -> list[list[str]]:
+    """A row for each goal: what it is, seconds of both, and their ratio."""
+    cells, dated, subjects = pair.questions(seed)
+    with pair.kg._session.read():  # noqa: SLF001 - what enough reads would do by themselves
+        began = time.perf_counter()
+        pair.kg._session.columns(reads=sys.maxsize)  # noqa: SLF001
+        loaded = time.perf_counter() - began
+    size = len(pair.data)
+    rows = [
+        _row("c current", size, pair.current, pair.current_by_hand, cells),
+        _row("d as-of", size, pair.as_of, pair.as_of_by_hand, dated),
+        _row("e timeline", size, pair.timeline, pair.timeline_by_hand, subjects),
+        _cold(pair, cells[0]),
+    ]
+    ours, theirs = (path.stat().st_size / size for path in (pair.graph_path, pair.hand_path))
+    rows.append(["disk", f"{size:,}", f"{ours:.0f} B a fact", f"{theirs:.0f} B", f"{theirs / ours:.2f}"])
+    rows.append(["columns loaded", f"{size:,}", f"{loaded:.2f} s", "", ""])
+    return rows
+
+
+def _row(
+    what: str, size: int, ours: Callable[..., object], theirs: Callable[..., object], asked: list[tuple[Any, ...]]
+) -> list[str]:
+    differ = sum(1 for question in asked if ours(*question) != theirs(*question))  # and warms both
+    mine, other = interleaved(asked, ours, theirs)
+    note = f" ({differ} of {len(asked)} answers differ)" if differ else ""
+    return [what + note, f"{size:,}", f"{mine * 1e6:.1f} µs", f"{other * 1e6:.1f} µs", f"{other / mine:.2f}"]
+
+
+def _cold(pair: Pair, cell: tuple[Any, ...]) -> list[str]:
+    command = [sys.executable, "-m", "semgraph", "--db", str(pair.graph_path), "value", *cell]
+    script = [sys.executable, "-c", _SCRIPT, str(pair.hand_path), *cell]
+
+    def run(arguments: list[str]) -> Callable[[], object]:
+        return lambda: subprocess.run(arguments, check=True, capture_output=True)  # noqa: S603 - ours
+
+    mine, other = interleaved([()], run(command), run(script))
+    return [
+        "k cold answer",
+        f"{len(pair.data):,}",
+        f"{mine * 1e3:.0f} ms",
+        f"{other * 1e3:.0f} ms",
+        f"{other / mine:.2f}",
+    ]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="single reads against SQLite written by hand")
+    parser.add_argument("facts", nargs="*", type=int, default=[10_000, 100_000])
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--folder", type=Path, default=Path(gettempdir()))
+    given = parser.parse_args()
+    rows = [["goal", "facts", "semgraph", "sqlite3 by hand", "ratio"]]
+    for facts in given.facts:
+        rows += measured(Pair(facts, given.seed, given.folder), given.seed)
+    print(f"{datetime.now(UTC):%d %b %Y}, seed {given.seed}, {machine()}\n\n{table(rows)}")
+
+
+if __name__ == "__main__":
+    main()
