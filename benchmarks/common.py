@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEED = 7
-ONE = ("employer", "home_town", "spouse", "boss", "job_title", "chair", "site", "proprietor", "party", "club")
+ONE = ("paymaster", "home_town", "tutor", "boss", "rank_held", "chair", "site", "proprietor", "party", "club")
 ONE = (*ONE, "passport", "school", "standing", "tariff", "keeper")
 MANY = ("acquainted_with", "called_on", "spoke_to", "fond_of", "wrote", "backed", "quotes", "works_beside", "faulted")
 MANY = (*MANY, "bought_of", "sold_to", "funded", "named", "went_to", "delivers_to")
