@@ -2,22 +2,74 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from semgraph.errors import *  # noqa: F403 - the whole tree is public
-from semgraph.errors import __all__ as _errors
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from semgraph.dates import parse_when
     from semgraph.engine import KnowledgeGraph
+    from semgraph.errors import (
+        AmbiguousNameError,
+        BudgetExceeded,
+        CommitUnknown,
+        ConfigError,
+        ConflictError,
+        ForkedHandle,
+        HandlePoisoned,
+        ImportRejected,
+        InputError,
+        MissingExtraError,
+        NotFoundError,
+        PurgePending,
+        RejectedError,
+        SchemaTooNew,
+        SchemaTooOld,
+        SemgraphError,
+        StoreBusy,
+        StoreClosed,
+        StoreCorrupt,
+        StoreError,
+        StoreFull,
+        StoreReadOnly,
+    )
     from semgraph.exchange import read, write
     from semgraph.names import entity_key
     from semgraph.temporal import Bound, from_epoch
     from semgraph.view import GraphView
 
 __version__ = "0.1.0"
-__all__ = ["Bound", "GraphView", "KnowledgeGraph", "entity_key", "from_epoch", "parse_when", "read", "write", *_errors]
+__all__ = [
+    "AmbiguousNameError",
+    "Bound",
+    "BudgetExceeded",
+    "CommitUnknown",
+    "ConfigError",
+    "ConflictError",
+    "ForkedHandle",
+    "GraphView",
+    "HandlePoisoned",
+    "ImportRejected",
+    "InputError",
+    "KnowledgeGraph",
+    "MissingExtraError",
+    "NotFoundError",
+    "PurgePending",
+    "RejectedError",
+    "SchemaTooNew",
+    "SchemaTooOld",
+    "SemgraphError",
+    "StoreBusy",
+    "StoreClosed",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreFull",
+    "StoreReadOnly",
+    "entity_key",
+    "from_epoch",
+    "parse_when",
+    "read",
+    "write",
+]
 
+#: Where each public name is, but for the errors.
 _PLACES = {
     "Bound": "temporal",
     "GraphView": "view",
@@ -34,8 +86,8 @@ def __getattr__(name: str) -> object:
     """A public name or a module, imported when it is first asked for: the command line needs few of them to start."""
     from importlib import import_module
 
-    if name in _PLACES:
-        found = getattr(import_module(f"semgraph.{_PLACES[name]}"), name)
+    if name in __all__:
+        found: object = getattr(import_module(f"semgraph.{_PLACES.get(name, 'errors')}"), name)
         globals()[name] = found
         return found
     if not name.startswith("_"):

@@ -56,7 +56,7 @@ def test_wheel_carries_licence_notice_and_commands(wheel: Path):
     assert (meta["Name"], meta["Version"]) == ("semgraph", PROJECT["version"])
     assert meta["License-Expression"] == "Apache-2.0"
     assert meta["Requires-Python"] == ">=3.11"
-    assert commands.split("\n")[:2] == ["[console_scripts]", "semgraph = semgraph.cli:main"]
+    assert commands.split("\n")[:2] == ["[console_scripts]", "semgraph = semgraph.__main__:main"]
 
 
 def test_licence_is_the_full_apache_text():
