@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping
 
+    import networkx as nx
+
     from semgraph.model import Batch, Claim, ConflictSet, Entity, Fact, ForgetReport, Receipt
     from semgraph.session import When
     from semgraph.statement import Said
@@ -324,6 +326,33 @@ class TellingView(GraphView):
             receipts=receipts,
             progress=progress,
         )
+
+    def load_networkx(self, graph: nx.Graph[Any], *, source: str | None = None, unregistered: str = "many") -> Batch:
+        """What taking in a graph of networkx did, all of it in one transaction.
+
+        A node becomes the entity of its `label`, else of itself as text, and each other attribute of it a claim. An
+        edge becomes a claim under its `predicate` (else its key, if that is a text, else `linked_to`), from
+        `valid_from` until `valid_to`, or `valid_from_us` and `valid_to_us` in microseconds since 1970; what else it has
+        are qualifiers. `.predicates` of the batch counts those met.
+
+        Args:
+            graph: a Graph, DiGraph, MultiGraph or MultiDiGraph.
+            source: who says all of it; else `imported:networkx`.
+            unregistered: how many values at a time a predicate takes that nobody has defined: "many", "one", or "flag".
+
+        >>> import networkx as nx
+        >>> from semgraph import KnowledgeGraph
+        >>> friends = nx.DiGraph()
+        >>> friends.add_edge("Ann", "Bo", predicate="trusts", valid_from="2020-05")
+        >>> kg = KnowledgeGraph()
+        >>> kg.load_networkx(friends).predicates
+        {'trusts': 1}
+        >>> kg.at("2021").value("Ann", "trusts")
+        'Bo'
+        """
+        from semgraph.exchange.networks import read_networkx
+
+        return read_networkx(self, graph, source=source, unregistered=unregistered)  # type: ignore[arg-type]  # its front
 
     def remember(
         self,
