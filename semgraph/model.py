@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WORDS",
+    "Answer",
     "Batch",
     "Bounded",
     "Claim",
@@ -352,3 +353,25 @@ class Hit:
 
     def __str__(self) -> str:
         return f"{self.fact} ({self.why})"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the graph answers to a question: plain values, the facts they rest on, and the plan in words.
+
+    `sure`: the whole question was understood, and nothing disputes the facts. Without values the plan says what was not
+    understood, and the facts are only those that recall finds.
+    """
+
+    values: list[Any]
+    facts: list[Fact]
+    paths: list[Path]
+    plan: str
+    sure: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.values)
+
+    def __str__(self) -> str:
+        shown = ", ".join(str(value) for value in self.values)
+        return shown if self.sure else f"{shown or 'no answer'} ({'not sure: ' if shown else ''}{self.plan})"

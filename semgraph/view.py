@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from semgraph import factrow
+from semgraph.asking import ask
 from semgraph.comparison import compare
 from semgraph.errors import ConflictError, InputError
 from semgraph.model import Entity, Literal
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from semgraph.engine import KnowledgeGraph
-    from semgraph.model import ConflictSet, Diff, Fact
+    from semgraph.model import Answer, ConflictSet, Diff, Fact
     from semgraph.session import Session
     from semgraph.store.schema import FactRow
     from semgraph.vocabulary import Resolved
@@ -367,6 +368,22 @@ class GraphView(WalkingView):
             names = (row.predicate,) if symmetric else registry.inverses_of(row.predicate)
             readings += [r for name in names[:1] for r in reader.reading(row, name, turned=True)]
         return readings
+
+    def ask(self, question: str) -> Answer:
+        """What the graph answers to a question in English, by names, relations and dates; nothing is guessed.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Anna", "owns", "payments service"), kg.add("Kari", "manages", "Anna")
+        >>> kg.ask("Who manages the person who owns the payments service?").values
+        ['Kari']
+        """
+        cut = self._slice
+        ever = GraphView(self._session, Slice(window=(NEG_INF, POS_INF), known_at=cut.known_at))
+        with self.reading():
+            now = self._instant()
+            now = self._session.now() if now is None else now
+        return ask(self, ever, question, now, pinned=cut.valid_at is not None)
 
     # -- conflicts and differences
 

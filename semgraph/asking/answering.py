@@ -1,0 +1,259 @@
+"""An answer: what the question names and asks, the plan that reads it off the graph, and how sure that is."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from semgraph.asking.edges import Edges
+from semgraph.asking.plans import Plan, best_plan
+from semgraph.asking.reading import Asked, Clause, Named, Question, read_question
+from semgraph.asking.signals import Signal
+from semgraph.asking.times import When, ends_of, from_dates, lies
+from semgraph.errors import InputError
+from semgraph.model import Answer, Entity, Fact, Literal
+from semgraph.recall.mentions import mentions
+from semgraph.recall.words import clean_query
+from semgraph.temporal import NEG_INF, POS_INF, exact
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from semgraph.asking.edges import Edge
+    from semgraph.view import GraphView
+
+__all__ = ["ask"]
+
+_LEAST: Final = 0.5  # more of the words of a question than this share a plan must account for
+_DAY: Final = 86_400_000_000
+_YEAR: Final = 365.2425
+
+
+class _Asking:
+    """One question to one view; `ever` is the same graph at all times, `now` the moment of the view."""
+
+    def __init__(self, view: GraphView, ever: GraphView, now: int, *, pinned: bool) -> None:
+        self.view = view
+        self.now = now
+        self.pinned = pinned
+        with ever.reading() as reader:
+            self.registry = reader.snapshot.registry
+        self.edges = Edges(ever, self.registry)
+        self.known: dict[int, Entity] = {}
+
+    def named(self, question: str) -> list[Named]:
+        found, at = [], 0
+        with self.view.reading() as reader:
+            for mention in mentions(reader, question, None):
+                start = question.index(mention.text, at)
+                at = start + len(mention.text)
+                found.append(Named(start, at, mention.entities))
+                for number in mention.entities:
+                    self.known[number] = reader.directory.entity(number)
+        return found
+
+    def entities(self, named: Named) -> list[Entity]:
+        return [self.known[number] for number in named.entities]
+
+    # -- time
+
+    def when(self, question: Question, plan: Plan) -> When | None:
+        """The time that the question names; None where it names none that can be found."""
+        signal = question.temporal.signal
+        dated = from_dates(question.main.dates, Signal.OVERLAP)
+        clause = question.time
+        if clause is None:
+            return dated
+        found = from_dates(clause.dates, signal) if not clause.named else None
+        if found is None and clause.named:
+            stretch = self._of_clause(question, clause, plan)
+            found = None if stretch is None else When(signal, *stretch)
+        return found if dated is None else dated
+
+    def _of_clause(self, question: Question, clause: Clause, plan: Plan) -> tuple[int, int] | None:
+        """When what a clause tells was so: of the fact that it names, or of the one of the same relation about it."""
+        if clause.words:
+            inner = best_plan(question, clause, self.edges, self.entities, lambda _: True)
+            if inner is not None and inner.used:
+                dated = from_dates(clause.dates, Signal.OVERLAP)
+                facts = [fact for fact in inner.facts if dated is None or lies(fact, dated)]
+                return _turn(question.text, clause, _hull(facts))
+        ids = {entity.id for named in clause.named for entity in self.entities(named)}
+        same = [edge.fact for edge in plan.steps[-1].edges if getattr(edge.far, "id", None) in ids]
+        return _hull(same)
+
+    # -- answers
+
+    def answer(self, text: str) -> Answer:
+        question = read_question(text, self.named(text), _moment(self.now))
+        if not question.main.named:
+            return self.unread(text, "it names nothing that is in the graph")
+        plan = best_plan(question, question.main, self.edges, self.entities, self._walkable(question))
+        if plan is None and question.main.words:
+            plan = best_plan(question, question.main, self.edges, self.entities, lambda _: True)
+        words = question.main.words
+        left = [word.text for i, word in enumerate(words) if plan is None or i not in plan.used]
+        unknown = [
+            word.text
+            for i, word in enumerate(words)
+            if word.text[:1].isupper() and word.start and not (plan and i in plan.used)
+        ]
+        if unknown:
+            return self.unread(text, f"nothing that is called {_listed(unknown)} is known")
+        if plan is None or (words and len(plan.used) <= _LEAST * len(words)):
+            return self.unread(text, f"no relation around {_listed(self._names(question))} is called {_listed(left)}")
+        unmet = [
+            n for i, n in enumerate(question.main.named) if i not in plan.met and plan.anchor not in self.entities(n)
+        ]
+        if unmet and question.asked is not Asked.VALUE:
+            return self._unconnected(question, plan, unmet)
+        left += [text_of(question, named) for named in unmet]
+        when = self.when(question, plan)
+        if question.time is not None and when is None:
+            return self.unread(text, "the time that it names can't be told")
+        edges = self._lying(question, plan, when)
+        values = self._values(question, edges)
+        sure = bool(values) and not left and all(self._sure(edge.fact) for edge in edges)
+        told = _told(plan, question, when, left)
+        rivals = question.asked is Asked.VALUE and any(edge.fact.conflicted for edge in edges)
+        return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not rivals)
+
+    def _unconnected(self, question: Question, plan: Plan, unmet: Sequence[Named]) -> Answer:
+        """Nothing joins what the question names: no, where there is room for one value only; else that is not known."""
+        edges = self._lying(question, plan, self.when(question, plan))
+        names = [text_of(question, named) for named in unmet]
+        if question.asked is Asked.TRUTH and edges and self.edges.single(plan.steps[-1].predicate):
+            facts = [edge.fact for edge in edges]
+            told = f"{_told(plan, question, None, [])}; another value takes the place of {_listed(names)}"
+            return Answer([False], facts, [], told, sure=all(map(self._sure, facts)))
+        return self.unread(question.text, f"nothing connects {plan.anchor.label!r} with {_listed(names)} as asked")
+
+    def _walkable(self, question: Question) -> Callable[[Fact], bool]:
+        if question.present and question.time is None and not question.main.dates:
+            return lambda fact: ends_of(fact)[0] <= self.now < ends_of(fact)[1]
+        return lambda _: True
+
+    def _lying(self, question: Question, plan: Plan, when: When | None) -> list[Edge]:
+        """The edges of the last step that lie as asked, in order of time."""
+        edges = sorted(plan.steps[-1].edges, key=lambda edge: (*ends_of(edge.fact), edge.far.label))
+        if when is not None:
+            edges = [edge for edge in edges if lies(edge.fact, when)]
+            named = {e.id for n in (question.time.named if question.time else ()) for e in self.entities(n)}
+            if when.signal in (Signal.BEFORE, Signal.AFTER):
+                edges = [edge for edge in edges if getattr(edge.far, "id", None) not in named]
+                if question.asked is Asked.VALUE and question.time is not None and question.place is None:
+                    edges = edges[-1:] if when.signal is Signal.BEFORE else edges[:1]
+        elif (
+            question.asked in (Asked.VALUE, Asked.TRUTH, Asked.COUNT) and question.place is None and self._now(question)
+        ):
+            edges = [edge for edge in edges if ends_of(edge.fact)[0] <= self.now < ends_of(edge.fact)[1]]
+        if question.place is not None and edges:
+            place = question.place
+            return [edges[place]] if -len(edges) <= place < len(edges) else []
+        return edges
+
+    def _now(self, question: Question) -> bool:
+        return question.present or self.pinned
+
+    def _values(self, question: Question, edges: Sequence[Edge]) -> list[Any]:
+        asked = question.asked
+        if asked is Asked.TRUTH:
+            return [True] if edges else []
+        if asked is Asked.COUNT:
+            return [len({edge.far.label for edge in edges})] if edges else []
+        if asked is Asked.START:
+            return _unique(edge.fact.valid_from for edge in edges if ends_of(edge.fact)[0] != NEG_INF)
+        if asked is Asked.END:
+            return _unique(edge.fact.valid_to for edge in edges if edge.fact.valid_to is not None)
+        if asked is Asked.DURATION:
+            days = sum(
+                min(end, self.now) - start for start, end in map(ends_of, (e.fact for e in edges)) if start != NEG_INF
+            )
+            whole = days // _DAY
+            in_days = "day" in question.text.lower()
+            return [whole if in_days else round(whole / _YEAR, 2)] if edges and days > 0 else []
+        return _unique(_plain(edge.far) for edge in edges)
+
+    def _sure(self, fact: Fact) -> bool:
+        return not fact.conflicted and fact.start_basis != "unknown"
+
+    def _names(self, question: Question) -> list[str]:
+        return [text_of(question, named) for named in question.main.named]
+
+    def unread(self, text: str, why: str) -> Answer:
+        """No answer: what was not understood, and the facts that recall finds for the words."""
+        facts = [hit.fact for hit in self.view.recall(text)]
+        near = "; the facts are those that recall finds for its words" if facts else ""
+        return Answer([], facts, [], f"not understood: {why}{near}", sure=False)
+
+
+def ask(view: GraphView, ever: GraphView, question: str, now: int, *, pinned: bool) -> Answer:
+    """What the graph answers to a question in English; see `GraphView.ask`."""
+    if not isinstance(question, str):
+        raise InputError(f"a question is a text, not {type(question).__name__}")
+    text = " ".join(clean_query(question).split())
+    return _Asking(view, ever, now, pinned=pinned).answer(text)
+
+
+def text_of(question: Question, named: Named) -> str:
+    """What the question calls a thing."""
+    return question.text[named.start : named.end]
+
+
+_BEGINS: Final = re.compile(
+    r"\b(?:join(?:ed)?|start(?:ed)?|beg[au]n|became|moved|married|born|founded|hired|elected)\b", re.IGNORECASE
+)
+_ENDS: Final = re.compile(r"\b(?:left|quit|end(?:ed)?|stopped|died|resigned|dissolved|finished)\b", re.IGNORECASE)
+
+
+def _turn(text: str, clause: Clause, stretch: tuple[int, int] | None) -> tuple[int, int] | None:
+    """The beginning of a stretch where the clause tells a beginning, its end where it tells an end, else all of it."""
+    if stretch is None or not clause.words:
+        return stretch
+    told = text[min(n.start for n in clause.named) : max(word.start + len(word.text) for word in clause.words)]
+    start, end = stretch
+    if _BEGINS.search(told) and start != NEG_INF:
+        return start, start + 1
+    if _ENDS.search(told) and end != POS_INF:
+        return end - 1, end
+    return stretch
+
+
+def _moment(instant: int) -> datetime:
+    try:
+        return exact(instant).to_datetime()
+    except InputError:
+        return datetime.now(UTC)
+
+
+def _hull(facts: Sequence[Fact]) -> tuple[int, int] | None:
+    if not facts:
+        return None
+    ends = [ends_of(fact) for fact in facts]
+    start, end = min(start for start, _ in ends), max(end for _, end in ends)
+    return start, end
+
+
+def _plain(thing: Entity | Literal) -> Any:
+    return thing.value if isinstance(thing, Literal) else thing.label
+
+
+def _unique(values: Any) -> list[Any]:
+    return list(dict.fromkeys(values))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(repr(word) for word in words) or "nothing"
+
+
+def _told(plan: Plan, question: Question, when: When | None, left: Sequence[str]) -> str:
+    """The plan in words."""
+    steps = " then ".join(f"{'' if step.active else 'what has it as '}{step.predicate}" for step in plan.steps)
+    told = f"from {plan.anchor.label}: {steps}"
+    if when is not None:
+        told += f"; {when.signal} {exact(when.start) if NEG_INF < when.start < POS_INF else '...'}"
+    if question.place is not None:
+        told += "; the last of them" if question.place < 0 else f"; number {question.place + 1} of them"
+    told += f"; asked for: {question.asked}"
+    return f"{told}; left out: {_listed(left)}" if left else told

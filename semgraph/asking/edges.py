@@ -1,0 +1,140 @@
+"""The facts around a thing as a question may speak of them: from either end, under either name."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from semgraph.markers import words as listed
+from semgraph.model import Entity
+from semgraph.phrases.relations import NOUNS, VERBS
+from semgraph.recall.words import words as stems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from semgraph.model import Fact, Literal
+    from semgraph.view import GraphView
+    from semgraph.vocabulary import Registry
+
+__all__ = ["Edge", "Edges", "Naming", "alike", "names_of"]
+
+MOST: Final = 2_000  # facts looked at around one thing
+
+_SMALL: Final = frozenset(stems(" ".join(listed("at by for from has have in is of on the to with a an"))))
+
+
+# Verbs for the beginning or the end of what a predicate says.
+_TURNS: Final = {
+    "join": ("works_at", "member_of", "member of sports team"),
+    "hire": ("works_at",),
+    "leave": ("works_at", "lives_in", "member_of"),
+    "left": ("works_at", "lives_in", "member_of"),
+    "quit": ("works_at",),
+    "move": ("lives_in",),
+    "marry": ("married_to", "spouse"),
+    "switch": ("uses", "editor"),
+    "born": ("birth_date", "birth_place"),
+    "die": ("death_date",),
+    "found": ("founded_on", "founded_by"),
+    "play": ("member_of_sports_team", "member_of"),
+    "win": ("award_received", "winner"),
+    "study": ("studied_at", "educated_at"),
+}
+
+
+class Edge(NamedTuple):
+    """A fact seen from one end: what lies at the other, and by which name; `active`: this end is its subject."""
+
+    fact: Fact
+    far: Entity | Literal
+    predicate: str
+    active: bool
+
+
+class Edges:
+    """The edges of a view, kept for the length of one question."""
+
+    def __init__(self, view: GraphView, registry: Registry) -> None:
+        self._view = view
+        self._registry = registry
+        self._around: dict[str, list[Edge]] = {}
+
+    def around(self, thing: Entity | Literal) -> list[Edge]:
+        """Every edge at a thing; empty at a literal."""
+        if not isinstance(thing, Entity):
+            return []
+        if thing.id not in self._around:
+            self._around[thing.id] = list(self._edges(thing))
+        return self._around[thing.id]
+
+    def _edges(self, thing: Entity) -> Iterable[Edge]:
+        for fact in islice(self._view.facts(thing), MOST):
+            if fact.object is None:
+                continue
+            yield Edge(fact, fact.object, fact.predicate, active=True)
+            for name in self._registry.inverses_of(fact.predicate):
+                yield Edge(fact, fact.object, name, active=False)
+        for fact in islice(self._view.facts(object=thing), MOST):
+            yield Edge(fact, fact.subject, fact.predicate, active=False)
+
+    def names(self, predicate: str) -> tuple[Naming, ...]:
+        """The ways in which a question may speak of the predicate."""
+        return names_of(predicate, tuple(self._registry.entry(predicate).aliases))
+
+    def single(self, predicate: str) -> bool:
+        """Whether the predicate takes one value at a time."""
+        return self._registry.resolve(predicate).predicate.cardinality == "one"
+
+
+class Naming(NamedTuple):
+    """Words that name a predicate: as a `verb`, as what is done `by` the object, as a noun, or in no known way ("")."""
+
+    words: frozenset[str]
+    form: str
+
+
+@lru_cache(maxsize=4096)
+def names_of(predicate: str, aliases: tuple[str, ...] = ()) -> tuple[Naming, ...]:
+    """The ways in which a question may speak of a predicate: by its names, its aliases, and in common English.
+
+    >>> Naming(frozenset({"live"}), "verb") in names_of("lives_in")
+    True
+    >>> Naming(frozenset({"boss"}), "noun") in names_of("reports_to")
+    True
+    """
+    found = [(verb.phrase.replace("|", " "), _verbal(verb.phrase)) for verb in VERBS if verb.predicate == predicate]
+    found += [(noun, "noun") for noun, entry in NOUNS.items() if entry.predicate == predicate]
+    turned = "by" if predicate.endswith("_by") else "verb"
+    found += [(word, turned) for word, predicates in _TURNS.items() if predicate in predicates]
+    known = {words for text, form in found if form == "verb" for words in (_words(text),)}
+    for name in (predicate, *aliases):
+        words = _words(name.replace("_", " "))
+        form = "by" if name.endswith("_by") else "verb" if words in known else ""
+        found.append((name.replace("_", " "), form))
+    namings = (Naming(_words(text), form) for text, form in found)
+    return tuple(dict.fromkeys(naming for naming in namings if naming.words))
+
+
+def _verbal(phrase: str) -> str:
+    return "by" if phrase.endswith(" by") else "verb"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(stems(text)) - _SMALL - {"be"}
+
+
+def alike(names: tuple[Naming, ...], words: frozenset[str]) -> tuple[float, frozenset[str], str]:
+    """How well some of the words name a predicate, from 0 to 1 (the share of the best name), which, and in which form.
+
+    >>> alike((Naming(frozenset({"head", "coach"}), ""),), frozenset({"coach", "team"}))
+    (0.5, frozenset({'coach'}), '')
+    """
+    best: tuple[float, frozenset[str], str] = (0.0, frozenset(), "")
+    for name, form in names:
+        shared = name & words
+        score = len(shared) / len(name)
+        if (score, len(shared)) > (best[0], len(best[1])):
+            best = (score, shared, form)
+    return best

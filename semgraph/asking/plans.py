@@ -1,0 +1,150 @@
+"""From what a question names, along the relations that its words name, to what it asks for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from semgraph.asking.edges import alike
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from semgraph.asking.edges import Edge, Edges
+    from semgraph.asking.reading import Clause, Named, Question
+    from semgraph.model import Entity, Fact, Literal
+
+__all__ = ["Plan", "Step", "best_plan"]
+
+MOST_STEPS: Final = 3
+_ENOUGH: Final = 0.5  # of the words of a predicate's name that the question must have
+_BREADTH: Final = 6  # ways that are followed from each step
+_WIDEST: Final = 50  # things that are gone on from
+
+
+class Step(NamedTuple):
+    """One relation: its name, whether it is read from its subject, and the edges, each with the things behind it."""
+
+    predicate: str
+    active: bool
+    edges: tuple[Edge, ...]
+
+
+class Plan(NamedTuple):
+    """A way from a thing that the question names, through steps, and how much of the question it accounts for."""
+
+    anchor: Entity
+    steps: tuple[Step, ...]
+    used: frozenset[int]  # places of the words
+    met: frozenset[int]  # other things that it names and that the way meets
+    score: float
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The facts of the last step."""
+        return [edge.fact for edge in self.steps[-1].edges]
+
+
+def best_plan(
+    question: Question,
+    clause: Clause,
+    edges: Edges,
+    entities: Callable[[Named], list[Entity]],
+    holds: Callable[[Fact], bool],
+) -> Plan | None:
+    """The plan that accounts for most of a clause; None where no relation that it names leads anywhere.
+
+    `holds` says whether a fact may be walked.
+    """
+    plans: list[Plan] = []
+    for place, named in enumerate(clause.named):
+        others = {i: frozenset(e.id for e in entities(n)) for i, n in enumerate(clause.named) if i != place}
+        for anchor in entities(named):
+            start = Plan(anchor, (), frozenset(), frozenset(), 0.0)
+            plans += _Search(question, clause, edges, named, others, holds).grown(start, [anchor])
+    return max(plans, key=_worth, default=None)
+
+
+def _worth(plan: Plan) -> tuple[float, int, str]:
+    return (plan.score, -len(plan.steps), plan.anchor.id)
+
+
+class _Search(NamedTuple):
+    """What stays the same while plans grow from one thing that a clause names."""
+
+    question: Question
+    clause: Clause
+    edges: Edges
+    named: Named
+    others: dict[int, frozenset[str]]
+    holds: Callable[[Fact], bool]
+
+    def grown(self, plan: Plan, things: Sequence[Entity | Literal]) -> Iterator[Plan]:
+        """Every plan that goes on from here, and its continuations."""
+        if len(plan.steps) == MOST_STEPS:
+            return
+        longer = [p for key, found in self._groups(things).items() if (p := self._longer(plan, *key, found))]
+        longer.sort(key=_worth, reverse=True)
+        for each in longer[:_BREADTH]:
+            yield each
+            if len(each.used) < len(self.clause.words):
+                ends = {_id(edge.far): edge.far for edge in each.steps[-1].edges}
+                yield from self.grown(each, list(ends.values()))
+
+    def _groups(self, things: Sequence[Entity | Literal]) -> dict[tuple[str, bool], list[Edge]]:
+        """The edges that may be walked, by relation and side."""
+        groups: dict[tuple[str, bool], list[Edge]] = {}
+        for thing in things[:_WIDEST]:
+            for edge in self.edges.around(thing):
+                if self.holds(edge.fact):
+                    groups.setdefault((edge.predicate, edge.active), []).append(edge)
+        return groups
+
+    def _longer(self, plan: Plan, predicate: str, active: bool, found: list[Edge]) -> Plan | None:  # noqa: FBT001
+        """The plan with one more step, if words of the clause, or another thing in it, call for that step."""
+        left = [(i, word) for i, word in enumerate(self.clause.words) if i not in plan.used]
+        match, shared, form = alike(self.edges.names(predicate), frozenset(word.stem for _, word in left))
+        places = frozenset(i for i, word in left if word.stem in shared)
+        others = self.others
+        met = frozenset(i for i, ids in others.items() if any(_id(edge.far) in ids for edge in found)) - plan.met
+        wordless = not self.clause.words and not plan.steps and met
+        if match < _ENOUGH and not wordless:
+            return None
+        fits = _faces(self.question.text, self.clause, places, self.named, form, active=active) if places else 0.0
+        if fits < 0:
+            return None
+        kept = [edge for edge in found if any(_id(edge.far) in others[i] for i in met)] if met else found
+        score = plan.score + len(places) + match + fits + 1.5 * len(met) - 0.4
+        steps = (*plan.steps, Step(predicate, active, tuple(kept)))
+        return Plan(plan.anchor, steps, plan.used | places, plan.met | met, score)
+
+
+def _id(thing: Entity | Literal) -> str:
+    return getattr(thing, "id", "") or f"={thing.label}"
+
+
+_DO: Final = re.compile(r"\b(?:did|does|do|was|were|is|are|has|have|had)\b", re.IGNORECASE)
+_WHO: Final = re.compile(r"\b(?:who|which|what|that|whom)\b", re.IGNORECASE)
+
+
+def _faces(text: str, clause: Clause, places: Iterable[int], named: Named, form: str, *, active: bool) -> float:
+    """A bonus where the thing stands on the side of the relation that this reading gives it; negative where it can't.
+
+    "Who manages Kari?" asks for the subject, "Who does Kari manage?" and "the manager of Kari" for the object.
+    """
+    word = min((clause.words[i] for i in places), key=lambda found: found.start)
+    after = text[word.start + len(word.text) :].lower()
+    if named.start < word.start or form == "noun":  # "does Kari manage", "Kari's manager", "the manager of Kari"
+        subject = True
+    elif re.match(" of ", after):  # "the CEO of Stripe" may be told from either end
+        return 0.3 if active else 0.2
+    else:  # "who manages Kari", "the person who owns it"
+        before = text[: word.start]
+        asking = list(_WHO.finditer(before))
+        subject = bool(_DO.search(before[asking[-1].end() if asking else 0 :])) and not re.match(" by ", after)
+    passive = bool(re.match(" by ", after)) if named.start > word.start else False
+    if form == "by" and not passive and not re.search(r"\bby\b", text):
+        subject = not subject
+    if form in ("verb", "by"):
+        return 0.5 if subject == active else -1.0
+    return 0.4 if subject == active else 0.0

@@ -1,0 +1,214 @@
+"""A question taken apart: what it names, what it asks for, which words are left to say how, and when."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from semgraph.asking.signals import Kind, Signal, Temporal, temporal
+from semgraph.dates import find_dates
+from semgraph.markers import words as listed
+from semgraph.recall.words import words as stems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+
+    from semgraph.dates.reading import Reading
+
+__all__ = ["Asked", "Clause", "Named", "Question", "Word", "read_question"]
+
+
+class Asked(StrEnum):
+    """What kind of thing would answer the question."""
+
+    VALUE = "value"
+    START = "start"
+    END = "end"
+    DURATION = "duration"
+    COUNT = "count"
+    TRUTH = "truth"
+
+
+class Named(NamedTuple):
+    """A stretch of the question that names something, and every entity that it may mean."""
+
+    start: int
+    end: int
+    entities: tuple[int, ...]
+
+
+class Word(NamedTuple):
+    """A word that says how things hang together, as it stands and as it is compared."""
+
+    text: str
+    stem: str
+    start: int
+
+
+class Clause(NamedTuple):
+    """A stretch of the question: what it names, its dates, and its other words that say something."""
+
+    named: tuple[Named, ...]
+    dates: tuple[Reading, ...]
+    words: tuple[Word, ...]
+
+
+class Question(NamedTuple):
+    """A question: `main` asks, `time` says when (a clause such as "before she joined Linear"), `place` is its order.
+
+    `place` counts from the first (0) or from the last (-1); None where the question asks for no place in an order.
+    """
+
+    text: str
+    asked: Asked
+    temporal: Temporal
+    main: Clause
+    time: Clause | None
+    place: int | None
+    present: bool
+
+
+_SMALL: Final = frozenset(
+    listed(
+        "a about after all also an and any anyone anything are as at be became been before being by can could "
+        "current currently date day days did do does done during earliest ever far first for from give had happen "
+        "happened has have he held her his hold holds how i in into is it its last latest list long many me month "
+        "months most much my name next now of old on or our people person person's previous recent recently say "
+        "says second she show since some somebody someone still tell than that the their them then there these they "
+        "thing third this those time to today until us was we were what when where which while who whom whose why "
+        "will with year years you your"
+    )
+)
+# What kind of thing is meant: it narrows the answer, and the relation has it already.
+_KINDS: Final = frozenset(
+    listed(
+        "city cities club clubs company companies countries employer firm group institution job nation organisation "
+        "organization organizations place places school service state team teams town university started start begin "
+        "began beginning became"
+    )
+)
+_LEADING: Final = re.compile(
+    r"(?P<by>before|prior to|after|following|while|during|since|when|at the time)\b(?P<clause>.*?),(?= )", re.IGNORECASE
+)
+_TRAILING: Final = re.compile(
+    r"[ ,](?P<by>before|prior to|after|following|while|during|when|at the time)\b(?P<clause>[^?]*)", re.IGNORECASE
+)
+_TRUTH: Final = re.compile(
+    r"(?:is|are|was|were|did|does|do|has|have|had|am)\b(?! (?:what|which|who|when)\b)", re.IGNORECASE
+)
+_PRESENT: Final = re.compile(
+    r"\b(?:is|are|does|do|has|have|am|now|current|currently|still|today)\b|\bwho \w+s\b", re.IGNORECASE
+)
+_PAST: Final = re.compile(r"\b(?:was|were|did|had|used to|ever|previous|former|last|first|earliest)\b", re.IGNORECASE)
+_ENDED: Final = re.compile(
+    r"\b(?:until when|end|ended?|stop(?:ped)?|leave|left|quit|cease[sd]?|finish(?:ed)?|resign(?:ed)?)\b", re.IGNORECASE
+)
+_LAST: Final = re.compile(r"\b(?:last|latest|newest|final|most recent(?:ly)?|previous|youngest)\b", re.IGNORECASE)
+_NUMBERED: Final = {
+    "first": 0, "earliest": 0, "oldest": 0, "initial": 0, "originally": 0, "eldest": 0, "second": 1, "third": 2,
+    "fourth": 3, "fifth": 4, "sixth": 5, "seventh": 6, "eighth": 7, "ninth": 8, "tenth": 9,
+}  # fmt: skip
+_NUMBER: Final = re.compile(
+    rf"\b(?P<word>{'|'.join(_NUMBERED)})\b|\b(?P<digits>\d{{1,3}})(?:st|nd|rd|th)\b", re.IGNORECASE
+)
+
+
+def read_question(text: str, named: Sequence[Named], reference: datetime) -> Question:
+    """The parts of a question; dates are read as of the reference.
+
+    Raises:
+        RejectedError: never for words; only for a date out of the range of time.
+    """
+    spans = [(n.start, n.end) for n in named]
+    dates = [span for span in find_dates(text, reference=reference) if not _meets((span.start, span.end), spans)]
+    main, clause = _split(text, spans)
+    sense = temporal(text)
+    by = sense.signal
+    pieces = [(span.start, span.end, span.reading) for span in dates]
+    when = None
+    if clause is not None:
+        by, when = _signal(clause[0]), _clause(text, [clause[1:]], named, pieces)
+    asked = _asked(text, sense, main)
+    return Question(
+        text, asked, Temporal(by, sense.kind), _clause(text, main, named, pieces), when, _place(text, main, spans),
+        bool(_PRESENT.search(text)) and not _PAST.search(text),
+    )  # fmt: skip
+
+
+def _split(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, int]], tuple[str, int, int] | None]:
+    """The stretches of the main clause, and the clause that says when: its first word and where the rest lies."""
+    lead = _LEADING.match(text)
+    if lead and not _inside(lead.end(), spans):
+        return [(lead.end(), len(text))], (lead["by"].lower(), *lead.span("clause"))
+    for trail in _TRAILING.finditer(text):
+        if text[: trail.start()].strip().lower() not in ("", "since", "until", "till") and not _inside(
+            trail.start("by"), spans
+        ):
+            return [(0, trail.start("by"))], (trail["by"].lower(), *trail.span("clause"))
+    return [(0, len(text))], None
+
+
+def _signal(by: str) -> Signal:
+    if by in ("before", "prior to"):
+        return Signal.BEFORE
+    return Signal.AFTER if by in ("after", "following", "since") else Signal.OVERLAP
+
+
+def _clause(
+    text: str,
+    stretches: Sequence[tuple[int, int]],
+    named: Sequence[Named],
+    dates: Sequence[tuple[int, int, Reading]],
+) -> Clause:
+    inside = [n for n in named if any(a <= n.start and n.end <= b for a, b in stretches)]
+    dated = [d for d in dates if any(a <= d[0] and d[1] <= b for a, b in stretches)]
+    taken = [(n.start, n.end) for n in inside] + [(d[0], d[1]) for d in dated]
+    found = tuple(word for a, b in stretches for word in _content(text, a, b, taken))
+    return Clause(tuple(inside), tuple(d[2] for d in dated), found)
+
+
+def _content(text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) -> Iterator[Word]:
+    for match in re.finditer(r"[^\W_]+(?:['’][a-z]+)?", text[start:end]):
+        at = start + match.start()
+        low = re.sub("['’]s?$", "", match[0].lower())
+        if low in _SMALL or low in _KINDS or _inside(at, taken):
+            continue
+        for stem in stems(low):
+            yield Word(match[0], stem, at)
+
+
+def _asked(text: str, sense: Temporal, main: Sequence[tuple[int, int]]) -> Asked:
+    body = text[main[0][0] :].strip(" ,").lower()
+    if re.match("(?:for )?how (?:long|old)", body):
+        return Asked.DURATION
+    if re.match("how (?:many (?!years|days|months)|often)", body):
+        return Asked.COUNT
+    if re.match("how many (?:years|days|months)", body):
+        return Asked.DURATION
+    if sense.kind is Kind.ANSWER or re.match(
+        "(?:since |until )?when|(?:in|on|at) (?:what|which) (?:year|date|day|month)", body
+    ):
+        return Asked.END if _ENDED.search(body) else Asked.START
+    return Asked.TRUTH if _TRUTH.match(body) else Asked.VALUE
+
+
+def _place(text: str, main: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]) -> int | None:
+    for start, end in main:
+        body = text[start:end]
+        for match in _NUMBER.finditer(body):
+            if not _inside(start + match.start(), spans):
+                return _NUMBERED[match["word"].lower()] if match["word"] else int(match["digits"]) - 1
+        last = _LAST.search(body)
+        if last and not _inside(start + last.start(), spans):
+            return -1
+    return None
+
+
+def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+def _meets(span: tuple[int, int], spans: Sequence[tuple[int, int]]) -> bool:
+    return any(span[0] < end and start < span[1] for start, end in spans)

@@ -1,0 +1,59 @@
+"""When: the stretch of time that a question names, which facts lie as it asks, and in which order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from semgraph.asking.signals import Signal
+from semgraph.temporal import NEG_INF, POS_INF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from semgraph.dates.reading import Reading
+    from semgraph.model import Fact
+
+__all__ = ["When", "ends_of", "from_dates", "lies"]
+
+
+class When(NamedTuple):
+    """A stretch of time, and how the answer lies to it."""
+
+    signal: Signal
+    start: int
+    end: int
+
+
+def ends_of(fact: Fact) -> tuple[int, int]:
+    """The instants `[from, to)` of a fact; -inf and +inf where it is open."""
+    start = NEG_INF if fact.start_basis in ("unknown", "always") else fact.valid_from.instant
+    return start, POS_INF if fact.valid_to is None else fact.valid_to.instant
+
+
+def from_dates(dates: Iterable[Reading], signal: Signal) -> When | None:
+    """The stretch that dates give together; None without dates."""
+    readings = list(dates)
+    if not readings:
+        return None
+    start = max(reading.span[0] for reading in readings)
+    end = min(reading.span[1] for reading in readings)
+    if start >= end:
+        start, end = min(r.span[0] for r in readings), max(r.span[1] for r in readings)
+    kinds = {reading.kind for reading in readings}
+    if kinds in ({"before"}, {"until"}):
+        return When(Signal.BEFORE, end, end)
+    if kinds == {"after"}:
+        return When(Signal.AFTER, start, start)
+    if kinds == {"since"}:
+        return When(Signal.OVERLAP, start, POS_INF)
+    return When(signal if signal in (Signal.BEFORE, Signal.AFTER) else Signal.OVERLAP, start, end)
+
+
+def lies(fact: Fact, when: When) -> bool:
+    """Whether a fact lies as asked: it meets the stretch, begins before it, or begins after it."""
+    start, end = ends_of(fact)
+    if when.signal is Signal.BEFORE:
+        return start < when.start
+    if when.signal is Signal.AFTER:
+        return start >= when.end or (when.start == when.end and start >= when.start)
+    return start < when.end and when.start < end

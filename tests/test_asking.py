@@ -1,0 +1,142 @@
+"""Questions answered from the graph: what is asked, when, by which relations, and what is not understood."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import semgraph
+from semgraph.asking.signals import temporal
+from semgraph.errors import InputError
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def kg():
+    with semgraph.KnowledgeGraph(clock=lambda: NOW) as graph:
+        tell = graph.add
+        tell("Anna", "owns", "payments service", valid_from="2023")
+        tell("Kari", "manages", "Anna", valid_from="2024")
+        tell("Maya", "works_at", "Stripe", valid_from="2021-03")
+        tell("Maya", "works_at", "Linear", valid_from="2024-06-01")
+        tell("Maya", "lives_in", "Oslo", valid_from="2019")
+        tell("Maya", "speaks", "Finnish")
+        tell("Maya", "speaks", "Greek")
+        tell("Maya", "birth_date", "1990-05-05")
+        tell("Patrick Collison", "ceo_of", "Stripe", valid_from="2010")
+        tell("Stripe", "founded_by", "Patrick Collison")
+        graph.predicates.define("mayor", cardinality="one")
+        tell("London", "mayor", "Ken Livingstone", valid_from="2000", valid_to="2008")
+        tell("London", "mayor", "Boris Johnson", valid_from="2008", valid_to="2016")
+        tell("London", "mayor", "Sadiq Khan", valid_from="2016")
+        tell("checkout", "owned_by", "Payments", valid_from="2025")
+        tell("checkout", "owned_by", "Platform", valid_from="2025", source="tool:catalogue")
+        yield graph
+
+
+ANSWERED = [
+    ("Where does Maya work?", ["Linear"]),
+    ("Where did Maya work in 2022?", ["Stripe"]),
+    ("In 2022, where did Maya work?", ["Stripe"]),
+    ("Where did Maya work before Linear?", ["Stripe"]),
+    ("Where did Maya work before she joined Linear?", ["Stripe"]),
+    ("Before she joined Linear, where did Maya work?", ["Stripe"]),
+    ("Who is the CEO of Stripe?", ["Patrick Collison"]),
+    ("What is Patrick Collison the CEO of?", ["Stripe"]),
+    ("Who founded Stripe?", ["Patrick Collison"]),
+    ("Which languages does Maya speak?", ["Finnish", "Greek"]),
+    ("How many languages does Maya speak?", [2]),
+    ("Who was mayor of London before Boris Johnson?", ["Ken Livingstone"]),
+    ("Who was mayor of London after Boris Johnson?", ["Sadiq Khan"]),
+    ("Who was the first mayor of London?", ["Ken Livingstone"]),
+    ("Who was the second mayor of London?", ["Boris Johnson"]),
+    ("Who is the mayor of London?", ["Sadiq Khan"]),
+    ("Who was mayor of London in 2010?", ["Boris Johnson"]),
+    ("Who was mayor of London when Maya joined Stripe?", ["Sadiq Khan"]),
+    ("How long was Boris Johnson mayor of London?", [8.0]),
+    ("Who manages Anna?", ["Kari"]),
+    ("Who does Kari manage?", ["Anna"]),
+    ("Who manages the person who owns the payments service?", ["Kari"]),
+    ("Who is the CEO of the company Maya worked at in 2022?", ["Patrick Collison"]),
+    ("Does Maya work at Linear?", [True]),
+    ("Does Maya work at Stripe?", [False]),
+    ("Did Maya work at Stripe in 2022?", [True]),
+    ("Is Maya still at Linear?", [True]),
+]
+
+
+@pytest.mark.parametrize(("question", "values"), ANSWERED)
+def test_an_understood_question_has_its_answer(kg, question, values):
+    answer = kg.ask(question)
+    assert (answer.values, answer.sure) == (values, True), answer.plan
+    assert answer.facts
+
+
+@pytest.mark.parametrize(
+    ("question", "date"),
+    [
+        ("When did Maya join Linear?", "2024-06-01"),
+        ("Since when does Maya live in Oslo?", "2019"),
+        ("Until when did Maya work at Stripe?", "2024-06-01"),
+    ],
+)
+def test_a_time_is_answered_at_its_precision(kg, question, date):
+    answer = kg.ask(question)
+    assert [str(value) for value in answer.values] == [date], answer.plan
+
+
+def test_rivals_are_both_given_and_nothing_is_sure(kg):
+    answer = kg.ask("Who owns checkout?")
+    assert sorted(answer.values) == ["Payments", "Platform"]
+    assert not answer.sure
+
+
+@pytest.mark.parametrize(
+    ("question", "what"),
+    [
+        ("What did Maya eat yesterday?", "'eat'"),
+        ("Who manages Kari?", "'manages'"),
+        ("What is the airspeed of a swallow?", "names nothing"),
+        ("Who was mayor of London when Maya went skiing?", "time"),
+        ("When did Maya join Acme?", ""),
+        ("", "names nothing"),
+    ],
+)
+def test_what_is_not_understood_is_said_and_not_guessed(kg, question, what):
+    answer = kg.ask(question)
+    assert answer.values == []
+    assert not answer.sure
+    assert what in answer.plan
+
+
+def test_a_view_answers_as_of_its_moment(kg):
+    assert kg.at("2022").ask("Where does Maya work?").values == ["Stripe"]
+    assert kg.at("2005").ask("Who is the mayor of London?").values == ["Ken Livingstone"]
+
+
+def test_a_question_is_a_text(kg):
+    with pytest.raises(InputError):
+        kg.ask(5)
+    assert kg.ask("\0 ' OR 1=1; -- \ud800?").values == []
+
+
+@pytest.mark.parametrize(
+    ("question", "signal", "kind"),
+    [
+        ("When was the school founded?", "none", "answer"),
+        ("In which year did she win?", "none", "answer"),
+        ("What was he before he was president?", "before", "implicit"),
+        ("Who came after the Yuan?", "after", "implicit"),
+        ("Who was president during the Cold War?", "overlap", "implicit"),
+        ("Who was president when the film was released?", "overlap", "implicit"),
+        ("When the war ended, who was president?", "overlap", "implicit"),
+        ("Which album did they release in 2007?", "overlap", "explicit"),
+        ("Who was their first drummer?", "ordinal", "ordinal"),
+        ("Who has held the office since 2010?", "start", "explicit"),
+        ("Who coaches the team now?", "none", "explicit"),
+    ],
+)
+def test_what_a_question_asks_of_time(question, signal, kind):
+    assert tuple(map(str, temporal(question))) == (signal, kind)
