@@ -107,7 +107,7 @@ class Belief:
             return set()
         found = set()
         for ref in {self._ref(row, subject, predicate) for row in self._claims(subject, predicate)} - {""}:
-            if self.evidence.predicate(predicate).symmetric:
+            if self.evidence.predicate(predicate).symmetric and ref.startswith("e"):
                 found.add((int(ref[1:]), predicate))
             found |= {(self.evidence.entity(row.subject), predicate) for row in self._mirror_rows(predicate, ref)}
         return found

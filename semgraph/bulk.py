@@ -11,7 +11,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from semgraph import remembering
+from semgraph.effects import Admitted
 from semgraph.errors import InputError, RejectedError
+from semgraph.intake import Intake, Plain
 from semgraph.model import WORDS, Batch, Claim, Outcome, Receipt
 from semgraph.statement import identity, prepare
 from semgraph.store.schema import ClaimRow, VetoRow
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from semgraph.session import Session
+    from semgraph.store.schema import JustificationRow
 
 __all__ = ["add_all"]
 
@@ -99,8 +102,11 @@ class _Run:
             writer = Writer(self.session, recorded_at)
             ledger = self.session.ledger
             self.vetoed = bool(ledger.store.select(VetoRow, ledger.scope, limit=1))
-            said = [self._prepare(item) for item in chunk]
-            known = self._prefetch(said, recorded_at) if len(said) > _SMALL else [None] * len(said)
+            intake = self._intake(len(chunk), recorded_at)
+            said = [
+                self._prepare(item) if intake is None else intake.read(item) or self._prepare(item) for item in chunk
+            ]
+            known = self._prefetch(said, intake, recorded_at) if len(said) > _SMALL else [None] * len(said)
             admitted, refused, justifications = [], {}, []
             seen: set[str] = set()
             for index, one in enumerate(said):
@@ -108,14 +114,16 @@ class _Run:
                 try:
                     if isinstance(one, RejectedError):
                         raise one
-                    found, rows = writer.admit(*one, known=known[index])
-                    if found.fresh and found.row.id in seen:
-                        found, rows = type(found)(found.row, fresh=False), []
+                    found, rows = self._admit(writer, intake, one, known[index], chunk[index])
+                    if found.row.id in seen and found.fresh:
+                        found, rows = Admitted(found.row, fresh=False), []
                     seen.add(found.row.id)
                     admitted.append((index, found))
                     justifications += rows
                 except RejectedError as error:
                     self.session.directory.undo(checkpoint)
+                    if intake is not None:
+                        intake.forget_names()
                     refused[index] = self._refuse(writer, error, chunk[index])
             withdrawn = self._said_no_longer({found.row.id for _, found in admitted})
             self.retracted += len(withdrawn)
@@ -136,6 +144,25 @@ class _Run:
         self.rejected += refused.values()
         self.receipts += made
 
+    def _intake(self, size: int, recorded_at: int) -> Intake | None:
+        """The quick reader of plain claims, where the batch is large and nothing of them may be unwanted."""
+        plain = size > _SMALL and not self.vetoed and not self.session.ledger.records.justified
+        return Intake(self.session, recorded_at) if plain else None
+
+    def _admit(
+        self, writer: Writer, intake: Intake | None, one: Any, known: str | None, item: Any
+    ) -> tuple[Admitted, list[JustificationRow]]:
+        if not isinstance(one, Plain):
+            return writer.admit(*one, known=known)
+        row = None if intake is None else intake.row(one)
+        if row is None:
+            prepared = self._prepare(item)
+            if isinstance(prepared, RejectedError):
+                raise prepared
+            return writer.admit(*prepared, known=known)
+        old = self.session.ledger.claim(row.id)
+        return (Admitted(row), []) if old is None else (Admitted(old, fresh=False), [])
+
     def _prepare(self, item: Any) -> Any:
         try:
             words = _words(item)
@@ -151,21 +178,27 @@ class _Run:
             return RejectedError("bad_input", str(error))
         return said, premises
 
-    def _prefetch(self, said: Sequence[Any], recorded_at: int) -> list[str | None]:
+    def _prefetch(self, said: Sequence[Any], intake: Intake | None, recorded_at: int) -> list[str | None]:
         """The ids of the claims, after one look-up for the names and one for the claims of the whole batch."""
         directory, ledger = self.session.directory, self.session.ledger
-        names = set()
+        names = set() if intake is None else set(intake.keys)
         for one in said:
-            if not isinstance(one, RejectedError):
+            if not isinstance(one, (RejectedError, Plain)):
                 for end in (one[0].subject, one[0].thing.entity):
                     if isinstance(end, str):
                         names.add(directory.key(end))
         directory.prefetch(names)
         known = [
-            None if isinstance(one, RejectedError) else identity(one[0], directory, self.session.scope, recorded_at)
+            one.id
+            if isinstance(one, Plain)
+            else None
+            if isinstance(one, RejectedError)
+            else identity(one[0], directory, self.session.scope, recorded_at)
             for one in said
         ]
-        ledger.fetch(one for one in known if one is not None)
+        ids = [one for one in known if one is not None]
+        if not ledger.note_absent(ids):
+            ledger.fetch(ids)
         return known
 
     def _refuse(self, writer: Writer, error: RejectedError, item: Any) -> Receipt:

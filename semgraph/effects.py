@@ -10,10 +10,11 @@ from semgraph import factrow
 from semgraph.temporal import POS_INF
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from semgraph.factrow import Body
     from semgraph.ledger import Change
+    from semgraph.model import Outcome
     from semgraph.segment import Value
     from semgraph.store.schema import ClaimRow, FactRow
 
@@ -49,11 +50,19 @@ def key_of(row: FactRow) -> Key:
 class Written:
     """A finished write: its claims in input order, what changed, and the trace of their starts."""
 
-    def __init__(self, admitted: Sequence[Admitted], changes: Sequence[Change], trace: Trace, recorded_at: int) -> None:
+    def __init__(
+        self,
+        admitted: Sequence[Admitted],
+        changes: Sequence[Change],
+        trace: Trace,
+        recorded_at: int,
+        alone: Mapping[str, Outcome] | None = None,
+    ) -> None:
         self.admitted = admitted
         self.changes = changes
         self.trace = trace
         self.recorded_at = recorded_at
+        self.alone = alone or {}
 
     @cached_property
     def facts(self) -> list[Effect]:

@@ -268,6 +268,13 @@ class Holdings:
                 self._claims[row.id] = row
         return {c: known for c in wanted if (known := self._claims[c]) is not None}
 
+    def note_absent(self, ids: Iterable[str]) -> bool:
+        """Whether no claim is stored at all, so that the ids need not be looked up."""
+        if self.store.select(ClaimRow, self.scope, limit=1, order=None):
+            return False
+        self._claims.update(dict.fromkeys(ids))
+        return True
+
     def justification_rows(self, claim: str) -> list[JustificationRow]:
         """What was ever said to justify a claim."""
         if not self.records.justified:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from semgraph.session import When
     from semgraph.vocabulary import Predicate, Registry
 
-__all__ = ["Said", "prepare", "row_of", "value_of"]
+__all__ = ["Said", "prepare", "quoted", "row_of", "thing_of", "value_of", "window"]
 
 MAX_SKEW = 5 * 60 * 1_000_000
 _KINDS = ("state", "change", "also", "end", "deny", "correct")
@@ -34,7 +34,7 @@ _URL = re.compile(r"(?:https?|ftp)://\S+|www\.\S+", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?")
 _MAX_WORDS = 8
 _TRUTH = ("false", "true")
-_quoted = json.encoder.encode_basestring_ascii
+quoted = json.encoder.encode_basestring_ascii
 _MAX_BITS = 996  # 300 digits, as many as a number given as text may have
 
 
@@ -100,7 +100,7 @@ def prepare(
     if not isinstance(subject, Entity):
         names.entity_key(_string(subject, "subject"))
     resolved = registry.resolve(predicate)
-    thing = _thing(object, text, resolved.predicate)
+    thing = thing_of(object, text, resolved.predicate)
     negative = negative or kind == "end"
     if negative and kind == "change":
         kind = "end"
@@ -198,18 +198,18 @@ def identity(said: Said, directory: Directory, scope_name: str, recorded_at: int
     thing = said.thing
     # A JSON list, put together by hand: this is done for every claim that is ever told.
     parts = (
-        _quoted(scope_name),
-        _quoted(_as_written(said.subject, directory)),
-        _quoted(_as_written(thing.entity, directory) if thing.entity is not None else thing.ref),
-        _quoted(said.predicate.name),
+        quoted(scope_name),
+        quoted(_as_written(said.subject, directory)),
+        quoted(_as_written(thing.entity, directory) if thing.entity is not None else thing.ref),
+        quoted(said.predicate.name),
         _TRUTH[said.negative],
-        _quoted(said.kind),
+        quoted(said.kind),
         _TRUTH[said.opposed and said.kind in ("end", "deny", "correct")],
-        _window(said.valid_from),
-        _window(said.valid_to),
-        _quoted(said.source),
-        "null" if said.source_ref is None else _quoted(said.source_ref),
-        _quoted(said.qualifiers),
+        window(said.valid_from),
+        window(said.valid_to),
+        quoted(said.source),
+        "null" if said.source_ref is None else quoted(said.source_ref),
+        quoted(said.qualifiers),
         "null" if said.said_at is None else str(said.said_at.instant),
         str(recorded_at) if said.said_at is None and said.source_ref is None else "null",
     )
@@ -231,7 +231,7 @@ def value_of(row: ClaimRow) -> Literal:
 
 def object_ref(value: object, entry: Predicate) -> str | Entity | None:
     """How a given object would be referred to: a literal's reference (`l:…`), a name or Entity, or None."""
-    thing = _thing(value, None, entry)
+    thing = thing_of(value, None, entry)
     return thing.entity if thing.entity is not None else (thing.ref or None)
 
 
@@ -272,7 +272,8 @@ def _check_soft_end(said: Said, said_at: int) -> None:
         raise RejectedError("empty_interval", f"it can't have ended already if it starts at {start}, after it was said")
 
 
-def _thing(value: object, text: str | None, entry: Predicate) -> Thing:
+def thing_of(value: object, text: str | None, entry: Predicate) -> Thing:
+    """The object of a claim as it will be stored; RejectedError or InputError for what can be none."""
     if value is None:
         return Thing() if text is None else _literal(text, text, "text", entry)
     if isinstance(value, Entity):
@@ -392,7 +393,8 @@ def _as_written(name: str | Entity, directory: Directory) -> str:
     return f"#{name.id}" if isinstance(name, Entity) else directory.key(name)
 
 
-def _window(bound: Bound | None) -> str:
+def window(bound: Bound | None) -> str:
+    """A bound as the id of a claim tells it: when it may lie, however it was spelled."""
     if bound is None:
         return "null"
     return f"[{bound.instant}, [{bound.earliest}, {bound.before}, {_TRUTH[bound.uncertain]}]]"

@@ -153,7 +153,11 @@ class Writer:
         """
         self.directory.flush()
         fresh = [one.row for one in admitted if one.fresh]
-        touching = [one.row for one in admitted if one.fresh or one.justified]
+        alone: dict[str, Outcome] = {}
+        if brief and len(fresh) > _MANY and not justifications and not withdrawn:
+            alone = self.ledger.take_plain(fresh, self.recorded_at)
+            fresh = [row for row in fresh if row.id not in alone]
+        touching = [one.row for one in admitted if (one.fresh or one.justified) and one.row.id not in alone]
         trace: Trace = {row.id: [] for row in fresh}
         if fresh:
             self.ledger.add_claims(fresh, justifications)
@@ -170,7 +174,7 @@ class Writer:
             touched |= self.ledger.touched(touching)
             changes += self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
         changes.sort(key=lambda change: change.fact)
-        return self.finish(admitted, changes, trace)
+        return self.finish(admitted, changes, trace, alone)
 
     def _withdraw(self, rows: Sequence[ClaimRow]) -> set[Fluent]:
         """The fluents that claims no longer said by their source had touched; they are marked as retracted."""
@@ -182,10 +186,12 @@ class Writer:
         self.ledger.forget_records()
         return touched | self.ledger.touched(rows)
 
-    def finish(self, admitted: list[Admitted], changes: list[Change], trace: Trace) -> Written:
-        """A write with what it changed."""
+    def finish(
+        self, admitted: list[Admitted], changes: list[Change], trace: Trace, alone: Mapping[str, Outcome] | None = None
+    ) -> Written:
+        """A write with what it changed; claims `alone` made a fact each and changed nothing else."""
         self._now = self.reader()
-        return Written(admitted, changes, trace, self.recorded_at)
+        return Written(admitted, changes, trace, self.recorded_at, alone)
 
     # -- receipts
 
@@ -242,6 +248,8 @@ class Writer:
         row = one.row
         if not one.fresh:
             return (Outcome.DUPLICATE if one.justified else Outcome.IDEMPOTENT), False
+        if row.id in written.alone:
+            return written.alone[row.id], False
         if row.kind in ("deny", "correct") or (row.opposed and row.kind == "end"):
             return self._taken_back(written, row), False
         held = written.supported_by(row.id)
@@ -289,8 +297,8 @@ class Writer:
             return not repeated and any(self._now.body(row).rivals for row in unsure)
         known = {r[0] for b in written.bodies_before(keys) for r in b.rivals} if repeated else set()
         # A conflict that ends where one of these claims was said was ended by it (row A).
-        told = {c: written.admitted[place].row.said_at for c, place in written.places.items()}
-        said = {told[c] for e in held if e.after is not None for c in e.after.claims if c in told}
+        places = [written.places.get(c) for e in held if e.after is not None for c in e.after.claims]
+        said = {written.admitted[place].row.said_at for place in places if place is not None}
         rivals = {r[0] for e in held if e.after is not None for r in e.after.rivals if r[2] not in said}
         return bool(self._values_of(written, rivals, before=False) - self._values_of(written, known, before=True))
 
@@ -368,7 +376,7 @@ class Writer:
         """Facts of other values that now end earlier than they did, read as the claim speaks of them."""
         sign = int(bool(row.opposed) and row.kind in ("end", "deny", "correct"))
         own = {key_of(e.change.after) for e in written.supported_by(row.id) if e.change.after is not None}
-        several = sum(one.fresh for one in written.admitted) > 1
+        several = len(written.places) > 1
         return self._shortened(written.ended_by(row.id) if several else written.facts, written, own, sign)
 
     def _shortened(self, effects: Sequence[Effect], written: Written, own: set[Key], sign: int) -> list[Reading]:

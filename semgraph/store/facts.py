@@ -59,10 +59,11 @@ class Facts:
         self._moulds.clear()
         self._known.clear()
 
-    def note(self, claims: Sequence[ClaimRow], last: int) -> None:
-        """Take note of claims just added, the last of them as the row of that number."""
+    def note(self, claims: Sequence[ClaimRow], last: int, moulds: Sequence[int | None] = ()) -> None:
+        """Take note of claims just added, the last of them as the row of that number, and of their moulds."""
         first = last - len(claims) + 1
         self._fresh.update((claim.id, (claim, row)) for row, claim in enumerate(claims, first))
+        self._moulds.update(enumerate(moulds, first))
 
     # reading
 
@@ -136,7 +137,7 @@ class Facts:
 
     def _fitted(self, row: FactRow, place: _Place, *, replace: bool) -> tuple[int | None, bool]:
         """The mould with which the fact is kept at the place, and whether one that is kept there has to go."""
-        mould = self._mould(row, place.carrier)
+        mould = self.mould(row, place.carrier)
         held = self._moulds.get(place.row, place.carrier.mould)
         if held is None:
             return mould, False
@@ -200,7 +201,8 @@ class Facts:
             found = self._known[number] = Mould(self._symbols.values[number])
         return found
 
-    def _mould(self, row: FactRow, carrier: Carrier) -> int | None:
+    def mould(self, row: FactRow, carrier: Carrier | ClaimRow) -> int | None:
+        """The number of the mould from which the claim makes just this fact, if it is one for others too."""
         text = mould_of(row, carrier)
         if text is None:
             return None
@@ -231,11 +233,24 @@ class Facts:
         """See to it that none of the facts has a row of its own."""
         if not self._access.fetch("SELECT 1 FROM fact LIMIT 1", ()):
             return
-        keys = [packed_key(self._symbols, row) for row in rows]
+        keys = [packed_key(self._symbols, row) for row in self._doubtful(rows)]
         if replace:
             self._access.many(statements.removing(FactRow), keys)
         elif any(self._access.fetch(statements.finding(FactRow), key) for key in keys):
             raise StoreError(_TAKEN)
+
+    def _doubtful(self, rows: Sequence[FactRow]) -> list[FactRow]:
+        """Those of the facts whose id some fact with a row of its own has."""
+        if len(rows) == 1:
+            return list(rows)
+        ids: dict[int, list[str]] = {}
+        for row in rows:
+            ids.setdefault(row.scope, []).append(row.id)
+        taken: set[tuple[Any, ...]] = set()
+        for scope, names in ids.items():
+            asked = statements.picking(FactRow, ("scope", "id"), ("id",), (list,))
+            taken.update(self._access.fetch(asked.text, asked.parameters(self._symbols, scope, {"id": names})))
+        return [row for row in rows if (row.scope, row.id) in taken] if taken else []
 
 
 _SELECT: Final = f"SELECT {', '.join(fields(Carrier))}, rowid FROM"

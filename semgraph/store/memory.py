@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph.errors import StoreClosed, StoreError
 from semgraph.instants import NEG_INF
-from semgraph.store.schema import Row, ScopeRow
+from semgraph.store.schema import ClaimRow, FactRow, Row, ScopeRow
 from semgraph.store.shapes import (
     INT64,
     RowType,
@@ -157,6 +157,12 @@ class MemoryStore:
                 if key in self._rows[table] and not replace:
                     raise StoreError("a row with this key is there already, or a value is one that no column takes")
                 self._put(table, key, exact)
+
+    def insert_told(self, claims: Sequence[ClaimRow], facts: Sequence[FactRow]) -> None:
+        """Keep new claims, and with each the one current fact that it makes."""
+        with self.write():
+            self.insert(claims)
+            self.insert(facts)
 
     def update(self, table: RowType, scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""

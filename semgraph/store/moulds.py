@@ -70,11 +70,11 @@ def carrier_of(row: ClaimRow) -> Carrier:
     )
 
 
-def mould_of(fact: FactRow, claim: Carrier) -> str | None:
+def mould_of(fact: FactRow, claim: Carrier | ClaimRow) -> str | None:
     """The mould from which the claim makes just this fact; None if there is none that others could use."""
     start, end, body = fact.valid_from, fact.valid_to, fact.body
     if (
-        fact[1:5] != claim[1:5]  # id, subject, predicate, object
+        fact[1:5] != (claim.id, claim.subject, claim.predicate, claim.object)
         or fact.negative
         or fact.disputed not in (0, 1)
         or fact.separators

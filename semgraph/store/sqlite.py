@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from semgraph.store.protocol import R, Value, Where
+    from semgraph.store.schema import ClaimRow
 
 _AS_IT_IS: Final = nullcontext()
 _UNDONE: Final = "this transaction was undone by an earlier error in it; leave its block and start again"
@@ -174,6 +175,12 @@ class SqliteStore:
         several = len(rows) > 1 or (replace and isinstance(rows[0], FactRow))
         with self._changing(several=several):
             self._tables.insert(rows, replace=replace)
+
+    def insert_told(self, claims: Sequence[ClaimRow], facts: Sequence[FactRow]) -> None:
+        """Keep new claims, and with each the one current fact that it makes, in the same order; as `insert` of both."""
+        if claims:
+            with self._changing(several=True):
+                self._tables.insert_told(claims, facts)
 
     def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""

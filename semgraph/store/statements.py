@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.store.migrations import index_name
 from semgraph.store.packing import all_sought, sought
-from semgraph.store.schema import TABLES, Form
+from semgraph.store.schema import TABLES, ClaimRow, Form
 from semgraph.store.shapes import RowType, column, columns, conditions, definition, ordering, remembered, values
 
 if TYPE_CHECKING:
@@ -98,6 +98,13 @@ def inserting(table: RowType, *, replace: bool) -> str:
     names = stored(table)
     verb = "INSERT OR REPLACE" if replace else "INSERT"
     return f"{verb} INTO {TABLES[table].name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+@remembered
+def inserting_told() -> str:
+    """Adds one claim with the mould of its fact."""
+    names = (*stored(ClaimRow), "mould")
+    return f"INSERT INTO claim ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"  # noqa: S608  # ours
 
 
 @remembered
