@@ -8,6 +8,7 @@ from collections import Counter
 from contextlib import contextmanager
 from dataclasses import fields
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from semgraph import remembering
@@ -22,6 +23,7 @@ from semgraph.writing import Writer, premises_of, rejected_receipt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from semgraph.effects import Written
     from semgraph.session import Session
     from semgraph.store.schema import JustificationRow
 
@@ -55,7 +57,8 @@ def add_all(
         raise InputError("claims is a sequence of mappings with the parameters of add()")
     run = _Run(session, on_reject=on_reject, replaces=replaces, receipts=receipts)
     for chunk in _chunks(claims, batch_size):
-        run.take(chunk)
+        with _uncollected(len(chunk)):
+            run.take(chunk)
         if progress is not None:
             progress(sum(run.counts.values()))
     return Batch(
@@ -98,7 +101,7 @@ class _Run:
         self.retracted = 0
 
     def take(self, chunk: Sequence[Any]) -> None:
-        with _uncollected(len(chunk)), self.session.write(steady=True) as recorded_at:
+        with self.session.write(steady=True) as recorded_at:
             writer = Writer(self.session, recorded_at)
             ledger = self.session.ledger
             self.vetoed = bool(ledger.store.select(VetoRow, ledger.scope, limit=1))
@@ -110,12 +113,16 @@ class _Run:
             admitted, refused, justifications = [], {}, []
             seen: set[str] = set()
             for index, one in enumerate(said):
+                row = intake.row(one) if intake is not None and type(one) is Plain else None
+                if row is not None:
+                    old = ledger.claim(row.id)
+                    admitted.append((index, Admitted(row if old is None else old, old is None and row.id not in seen)))
+                    seen.add(row.id)
+                    continue
                 checkpoint = self.session.directory.checkpoint()
                 try:
-                    if isinstance(one, RejectedError):
-                        raise one
-                    found, rows = self._admit(writer, intake, one, known[index], chunk[index])
-                    if found.row.id in seen and found.fresh:
+                    found, rows = self._admit(writer, one, known[index], chunk[index])
+                    if found.fresh and found.row.id in seen:
                         found, rows = Admitted(found.row, fresh=False), []
                     seen.add(found.row.id)
                     admitted.append((index, found))
@@ -130,38 +137,33 @@ class _Run:
             written = writer.store(
                 [found for _, found in admitted], justifications, withdrawn=withdrawn, brief=not self.wanted
             )
-            done = {index: position for position, (index, _) in enumerate(admitted)}
-            made: list[Receipt] = []
-            for index in range(len(chunk)):
-                if index in refused:
-                    made.append(refused[index])
-                    self.counts[Outcome.REJECTED.value] += 1
-                elif self.wanted:
-                    made.append(writer.receipt(written, done[index]))
-                    self.counts[made[-1].outcome.value] += 1
-                else:
-                    self.counts[writer.outcome(written, done[index])[0].value] += 1
+            self._tell(writer, written, [index for index, _ in admitted], refused)
+
+    def _tell(self, writer: Writer, written: Written, places: Sequence[int], refused: dict[int, Receipt]) -> None:
+        """Count the outcomes, and give the receipts in the order of the input if they are wanted."""
+        if refused:
+            self.counts[Outcome.REJECTED.value] += len(refused)
         self.rejected += refused.values()
-        self.receipts += made
+        if self.wanted:
+            made = {place: writer.receipt(written, index) for index, place in enumerate(places)} | refused
+            self.counts.update(made[place].outcome.value for place in places)
+            self.receipts += [receipt for _, receipt in sorted(made.items(), key=itemgetter(0))]
+            return
+        alone = written.alone
+        for index, one in enumerate(written.admitted):
+            outcome = alone.get(one.row.id) if one.fresh else None
+            self.counts[(outcome or writer.outcome(written, index)[0]).value] += 1
 
     def _intake(self, size: int, recorded_at: int) -> Intake | None:
         """The quick reader of plain claims, where the batch is large and nothing of them may be unwanted."""
         plain = size > _SMALL and not self.vetoed and not self.session.ledger.records.justified
         return Intake(self.session, recorded_at) if plain else None
 
-    def _admit(
-        self, writer: Writer, intake: Intake | None, one: Any, known: str | None, item: Any
-    ) -> tuple[Admitted, list[JustificationRow]]:
-        if not isinstance(one, Plain):
-            return writer.admit(*one, known=known)
-        row = None if intake is None else intake.row(one)
-        if row is None:
-            prepared = self._prepare(item)
-            if isinstance(prepared, RejectedError):
-                raise prepared
-            return writer.admit(*prepared, known=known)
-        old = self.session.ledger.claim(row.id)
-        return (Admitted(row), []) if old is None else (Admitted(old, fresh=False), [])
+    def _admit(self, writer: Writer, one: Any, known: str | None, item: Any) -> tuple[Admitted, list[JustificationRow]]:
+        prepared = self._prepare(item) if isinstance(one, Plain) else one  # a name of it is ambiguous
+        if isinstance(prepared, RejectedError):
+            raise prepared
+        return writer.admit(*prepared, known=known)
 
     def _prepare(self, item: Any) -> Any:
         try:

@@ -318,6 +318,27 @@ class Holdings:
                 by_object[row.object, predicate].append(row)
         self.add_justifications(justifications)
 
+    def untold(self, rows: Sequence[ClaimRow]) -> Iterable[tuple[Fluent, list[ClaimRow]]]:
+        """The fluents, as written, of which some new claims are all that was ever told, and those claims."""
+        groups: dict[Fluent, list[ClaimRow]] = {}
+        for row in rows:
+            if row.subject in self._made:
+                groups.setdefault((row.subject, row.predicate), []).append(row)
+        return [(f, group) for f, group in groups.items() if f not in self._folded and f not in self._by_subject]
+
+    def add_told(self, rows: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+        """Store new claims of untold fluents, whole, with the fact that each makes by its mould."""
+        self.store.insert_told(rows, moulds)
+        self._claims.update((row.id, row) for row in rows)
+        for row in rows:
+            fluent = (row.subject, row.predicate)
+            self._by_subject.setdefault(fluent, []).append(row)
+            if self._by_object and (row.object, row.predicate) in self._by_object:
+                self._by_object[row.object, row.predicate].append(row)
+        fluents = {(row.subject, row.predicate) for row in rows}
+        self._folded |= fluents
+        self.changed |= fluents
+
     def add_justifications(self, rows: Sequence[JustificationRow]) -> None:
         """Store justifications."""
         if rows:

@@ -16,7 +16,7 @@ from semgraph.factrow import bound_text
 from semgraph.gate import SEED_CONFIDENCE, check_source, check_text, source_class
 from semgraph.statement import MAX_SKEW, quoted, thing_of, window
 from semgraph.store.schema import ClaimRow
-from semgraph.temporal import Bound, instant_of, parse_bound, parse_through
+from semgraph.temporal import NEG_INF, Bound, instant_of, parse_bound, parse_through
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,13 +45,7 @@ _PLAIN: Final = frozenset(
 _SHORT: Final = 16 * 1024  # characters, which are at most 64 KiB
 
 
-class _Time(NamedTuple):
-    """A bound as a claim's row and its id tell it."""
-
-    instant: int
-    text: str
-    window: str
-    always: bool = False
+_Time = tuple[int, str, str]  # a bound as a claim's row and its id tell it: instant, stored text, window
 
 
 class _Said(NamedTuple):
@@ -59,8 +53,8 @@ class _Said(NamedTuple):
 
     entry: Predicate
     name: str
-    quoted: str
-    things: dict[str, _Thing | None]
+    told: str
+    things: dict[str, _Thing]
 
 
 class _Thing(NamedTuple):
@@ -70,17 +64,17 @@ class _Thing(NamedTuple):
     ref: str
     text: str
     type: str
-    quoted: str
+    told: str
 
 
 class _Source(NamedTuple):
     name: str
-    quoted: str
+    told: str
     confidence: float
 
 
 class Plain(NamedTuple):
-    """A plain claim but for its entities: the last of `given` are columns of its row from `valid_from` on."""
+    """A plain claim but for its entities; `given` are the columns of its row from `valid_from` on."""
 
     id: str
     subject: str
@@ -98,15 +92,15 @@ class Intake:
         self._zone = session.config.timezone
         self._own = session.config.source
         self._scope = session.ledger.scope
-        self._quoted_scope = quoted(session.scope)
+        self._told_scope = quoted(session.scope)
         self._now = recorded_at
-        self._subjects: dict[str, str | None] = {}
-        self._said: dict[str, _Said | None] = {}
-        self._things: dict[tuple[str, bool], dict[str, _Thing | None]] = {}
-        self._sources: dict[str, _Source | None] = {}
-        self._starts: dict[str | date, _Time | None] = {}
-        self._ends: dict[str | date, _Time | None] = {}
-        self._lasts: dict[str | date, _Time | None] = {}
+        # By spelling; what is not plain or not right is in none of them.
+        self._subjects: dict[str, str] = {}
+        self._said: dict[str, _Said] = {}
+        self._things: dict[tuple[str, bool], dict[str, _Thing]] = {}
+        self._sources: dict[str, _Source] = {}
+        self._bounds: dict[str | date, _Time] = {}
+        self._lasts: dict[str | date, _Time] = {}
         self._numbers: dict[str, int] = {}
         self.keys: set[str] = set()  # of the names met
 
@@ -114,54 +108,40 @@ class Intake:
         """The claim of a mapping with the parameters of `add`; None for one that is not plain, or not right."""
         if type(item) is not dict or not _PLAIN.issuperset(item):
             return None
-        get = item.get
-        subject, predicate, value = get("subject"), get("predicate"), get("object")
-        if type(subject) is not str or type(predicate) is not str or type(value) is not str:
+        get: Callable[[str], Any] = item.get
+        subject, predicate, value, given = get("subject"), get("predicate"), get("object"), get("source") or self._own
+        try:
+            who = self._subjects.get(subject) or self._name(subject)
+            said = self._said.get(predicate) or self._predicate(predicate)
+            thing = said.things.get(value) or self._thing(said, value)
+            source = self._sources.get(given) or self._source(given)
+            first, last, told = self._times(item)
+        except (RejectedError, InputError, TypeError):  # the words for it are for `prepare` to find
             return None
-        who = self._subjects[subject] if subject in self._subjects else self._name(subject)
-        said = self._said[predicate] if predicate in self._said else self._predicate(predicate)
-        if who is None or said is None:
-            return None
-        thing = said.things[value] if value in said.things else self._thing(said, value)
-        given = get("source") or self._own
-        source = self._sources[given] if given in self._sources else self._source(given)
         text, reference, confidence = get("text"), get("source_ref"), get("confidence")
-        if thing is None or source is None or not _storable(text) or not _storable(reference):
+        if not (text is None or _storable(text)) or not (reference is None or _storable(reference)):
             return None
         if confidence is None:
             confidence = source.confidence
         elif type(confidence) is not float or not 0 <= confidence <= 1:
             return None
-        times = self._times(item)
-        if times is None:
-            return None
-        start, end, told = times
-        said_at = self._now if told is None else told.instant
-        spoken = "null" if told is None else str(said_at)
-        recorded = str(self._now) if told is None and reference is None else "null"
+        start, start_text, start_told = first
+        end, end_text, end_told = last
+        now = self._now
+        if told is not None:
+            said_at, spoken, recorded = told[0], str(told[0]), "null"
+        else:
+            said_at, spoken, recorded = now, "null", str(now) if reference is None else "null"
         content = (
-            f'[{self._quoted_scope}, {who}, {thing.quoted}, {said.quoted}, false, "state", false, '
-            f"{'null' if start is None else start.window}, {'null' if end is None else end.window}, {source.quoted}, "
+            f"{who}{thing.told}{said.told}{start_told}, {end_told}{source.told}"
             f'{"null" if reference is None else quoted(reference)}, "", {spoken}, {recorded}]'
         )
-        return Plain(
-            hashlib.blake2b(content.encode(), digest_size=12).hexdigest(),
-            subject,
-            said.name,
-            thing,
-            (
-                *((None, "") if start is None else start[:2]),
-                *((None, "") if end is None else end[:2]),
-                said_at,
-                int(told is not None),
-                self._now,
-                source.name,
-                reference,
-                confidence,
-                "",
-                text,
-            ),
-        )
+        id = hashlib.blake2b(content.encode(), digest_size=12).hexdigest()  # the word of the row
+        row = (
+            start, start_text, end, end_text, said_at, int(told is not None), now, source.name, reference, confidence,
+            "", text,
+        )  # fmt: skip
+        return _tuple(Plain, (id, subject, said.name, thing, row))
 
     def row(self, plain: Plain) -> ClaimRow | None:
         """The row of the claim, its names resolved; new names become entities. None where a name is ambiguous."""
@@ -176,7 +156,7 @@ class Intake:
             if number is None and (number := self._number(name, plain.given[7])) is None:
                 return None
             ref, text, kind = f"e{number}", name, "entity"
-        made: ClaimRow = _row(
+        made: ClaimRow = _tuple(
             ClaimRow,
             (
                 self._scope,
@@ -199,79 +179,78 @@ class Intake:
         """Drop the entities found so far, after one of them was taken back."""
         self._numbers.clear()
 
-    # -- each spelling once; None where `prepare` has to look
+    # -- each spelling once; an error where it is not plain, or not right
 
-    def _name(self, name: str) -> str | None:
-        found = self._tried(lambda: self._directory.key(name))
-        self._subjects[name] = None if found is None else quoted(found)
-        if found is not None:
-            self.keys.add(found)
-        return self._subjects[name]
+    def _name(self, name: Any) -> str:
+        key = self._directory.key(_text(name))
+        self.keys.add(key)
+        self._subjects[name] = told = f"[{self._told_scope}, {quoted(key)}, "
+        return told
 
-    def _predicate(self, predicate: str) -> _Said | None:
-        resolved = self._tried(lambda: self._registry.resolve(predicate))
-        said = None
-        if resolved is not None and not (resolved.inverse or resolved.flipped or resolved.predicate.irreflexive):
-            entry = resolved.predicate
-            things = self._things.setdefault((entry.range, entry.exact), {})
-            said = _Said(entry, entry.name, quoted(entry.name), things)
+    def _predicate(self, predicate: Any) -> _Said:
+        resolved = self._registry.resolve(_text(predicate))
+        entry = resolved.predicate
+        if resolved.inverse or resolved.flipped or entry.irreflexive:
+            raise TypeError
+        things = self._things.setdefault((entry.range, entry.exact), {})
+        said = _Said(entry, entry.name, f'{quoted(entry.name)}, false, "state", false, ', things)
         self._said[predicate] = said
         return said
 
-    def _thing(self, said: _Said, value: str) -> _Thing | None:
-        made = None
-        thing = self._tried(lambda: thing_of(value, None, said.entry))
-        if thing is not None and isinstance(thing.entity, str):
-            who = self._subjects[value] if value in self._subjects else self._name(value)
-            made = None if who is None else _Thing(value, "", "", "", who)
-        elif thing is not None and thing.entity is None and _storable(value):
-            made = _Thing(None, thing.ref, thing.text, thing.type, quoted(thing.ref))
+    def _thing(self, said: _Said, value: Any) -> _Thing:
+        thing = thing_of(_text(value), None, said.entry)
+        check_text(value)
+        if thing.entity is None:
+            made = _Thing(None, thing.ref, thing.text, thing.type, f"{quoted(thing.ref)}, ")
+        else:
+            key = self._directory.key(value)
+            self.keys.add(key)
+            made = _Thing(value, "", "", "", f"{quoted(key)}, ")
         said.things[value] = made
         return made
 
-    def _source(self, given: Any) -> _Source | None:
-        if type(given) is not str:
-            return None
-        name = self._tried(lambda: check_source(given))
-        kind = None if name is None else source_class(name)
-        found = None
-        if name is not None and kind is not None and kind != "inferred":
-            found = _Source(name, quoted(name), SEED_CONFIDENCE[kind])
-        self._sources[given] = found
+    def _source(self, given: Any) -> _Source:
+        name = check_source(_text(given))
+        kind = source_class(name)
+        if kind == "inferred":
+            raise TypeError
+        found = self._sources[given] = _Source(name, f", {quoted(name)}, ", SEED_CONFIDENCE[kind])
         return found
 
-    def _times(self, item: dict[str, Any]) -> tuple[_Time | None, _Time | None, _Time | None] | None:
-        """Start, end and the moment when it was said, each None where it is not given."""
-        start = end = told = None
-        first, last, through, said = map(item.get, ("valid_from", "valid_to", "valid_through", "said_at"))
-        if first is not None and (start := self._time(first, self._starts, parse_bound)) is None:
-            return None
+    def _times(self, item: dict[str, Any]) -> tuple[_Bound, _Bound, _Time | None]:
+        """Start, end and the moment when it was said, the last None where it is not given."""
+        get = item.get
+        value = get("valid_from")
+        first = _NONE if value is None else self._time(value, self._bounds, parse_bound)
+        value, through = get("valid_to"), get("valid_through")
         if through is not None:
-            if last is not None or (end := self._time(through, self._lasts, parse_through)) is None:
-                return None
-        elif last is not None and (end := self._time(last, self._ends, parse_bound)) is None:
-            return None
-        if said is not None and (told := self._time(said, self._ends, parse_bound)) is None:
-            return None
-        if (end is not None and (end.always or (start is not None and start.instant >= end.instant))) or (
-            told is not None and (told.always or told.instant > self._now + MAX_SKEW)
-        ):
-            return None
-        return start, end, told
+            if value is not None:
+                raise TypeError
+            last: _Bound = self._time(through, self._lasts, parse_through)
+        else:
+            last = _NONE if value is None else self._time(value, self._bounds, parse_bound)
+        if last is not _NONE and not (first[0] or NEG_INF) < (last[0] or NEG_INF):
+            raise TypeError
+        value = get("said_at")
+        told = None if value is None else self._time(value, self._bounds, parse_bound)
+        if told is not None and not NEG_INF < told[0] <= self._now + MAX_SKEW:
+            raise TypeError
+        return first, last, told
 
-    def _time(self, value: Any, known: dict[str | date, _Time | None], parse: Callable[..., Any]) -> _Time | None:
+    def _time(self, value: Any, known: dict[str | date, _Time], parse: Callable[..., Any]) -> _Time:
         kind = type(value)
         if kind is datetime or kind is Bound:
-            return None if parse is parse_through else _moment(value)
+            if parse is parse_through:
+                raise TypeError
+            return _moment(value)
         if kind is not str and kind is not date:
-            return None
-        if value in known:
-            return known[value]
-        bound = self._tried(lambda: parse(value, timezone=self._zone))
-        found = None
-        if bound is not None and bound.precision != "unknown":
-            found = _Time(bound.instant, bound_text(bound), window(bound), bound.precision == "always")
-        known[value] = found
+            raise TypeError
+        found = known.get(value)
+        if found is None:
+            bound = parse(value, timezone=self._zone)
+            if bound is None or bound.precision == "unknown":
+                raise TypeError
+            found = known[value] = (bound.instant, bound_text(bound), window(bound))
         return found
 
     def _number(self, name: str, source: str) -> int | None:
@@ -282,33 +261,36 @@ class Intake:
         self._numbers[name] = number
         return number
 
-    @staticmethod
-    def _tried(read: Callable[[], Any]) -> Any:
-        try:
-            return read()
-        except (RejectedError, InputError):
-            return None
+
+_Bound = tuple[int | None, str, str]
+_NONE: Final[_Bound] = (None, "", "null")
 
 
-def _moment(value: datetime | Bound) -> _Time | None:
+def _text(given: Any) -> str:
+    if type(given) is not str:
+        raise TypeError
+    return given
+
+
+def _moment(value: datetime | Bound) -> _Time:
     """An instant in UTC and no spelling of its own: there is nothing to learn from it for others."""
-    if isinstance(value, Bound):
+    if type(value) is Bound:
         if value.precision != "instant" or value.spelling or value.zone or value.shifted or value.uncertain:
-            return None
+            raise TypeError
         instant = value.instant
-    elif value.tzinfo is UTC:
-        instant = instant_of(value)
+    elif value.tzinfo is UTC:  # type: ignore[union-attr]  # a datetime
+        instant = instant_of(value)  # type: ignore[arg-type]
     else:
-        return None
-    return _Time(instant, "", f"[{instant}, [{instant}, {instant + 1}, false]]")
+        raise TypeError
+    return instant, "", f"[{instant}, [{instant}, {instant + 1}, false]]"
 
 
 def _storable(text: Any) -> bool:
-    """Whether it is no text at all, or one that can be kept; the rest is for `prepare` to refuse."""
-    if text is None or (type(text) is str and text.isascii() and len(text) <= _SHORT and "\0" not in text):
-        return True
+    """Whether it is a text that can be kept; the rest is for `prepare` to refuse."""
     if type(text) is not str:
         return False
+    if text.isascii() and len(text) <= _SHORT and "\0" not in text:
+        return True
     try:
         check_text(text)
     except RejectedError:
@@ -316,4 +298,4 @@ def _storable(text: Any) -> bool:
     return True
 
 
-_row = tuple.__new__  # without the call of ClaimRow.__new__, whose named arguments cost more than the row
+_tuple = tuple.__new__  # without the call of the named tuple's own, which costs more than the tuple

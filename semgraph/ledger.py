@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from semgraph import factrow, following, tails
 from semgraph.belief import Belief
 from semgraph.holdings import Fluent, Holdings, Pulse, grouped
-from semgraph.model import Outcome
-from semgraph.shortcut import Drafted, lone_facts, occurrences, plain_facts
+from semgraph.shortcut import Drafted, lone_facts, occurrences
 from semgraph.snapshot import Snapshot
 from semgraph.store.schema import ClaimRow, FactRow, JustificationRow, PastFactRow
 from semgraph.temporal import POS_INF
@@ -184,44 +183,6 @@ class Ledger(Holdings):
         if not plain:
             self._tails[fluent] = None
         return tail
-
-    def take_plain(self, rows: Sequence[ClaimRow], recorded_at: int) -> dict[str, Outcome]:
-        """Store those of some new claims that, with one another, are all that was ever told of their fluents.
-
-        Each of them makes one fact and meets nothing; both go into the store in one step. Returns their outcomes.
-        """
-        taken: dict[str, Outcome] = {}
-        if self.records.justified:
-            return taken
-        snapshot = self.at()
-        groups: dict[Fluent, list[ClaimRow]] = {}
-        for row in rows:
-            if row.subject in self._made:
-                groups.setdefault((row.subject, row.predicate), []).append(row)
-        claims: list[ClaimRow] = []
-        facts: list[FactRow] = []
-        for fluent, group in groups.items():
-            entry = snapshot.predicate(fluent[1])
-            if fluent in self._folded or fluent in self._by_subject or fluent[1] != entry.name:
-                continue
-            made = plain_facts(snapshot, group, entry, fluent[0], self.scope, recorded_at)
-            if made is None:
-                continue
-            claims += group
-            facts += made
-            taken.update(dict.fromkeys((row.id for row in group), Outcome.NEW))
-            if entry.cardinality == "one":
-                last = max(made, key=lambda fact: fact.valid_from)
-                taken.update((fact.id, Outcome.HISTORY) for fact in made if fact is not last)
-            self._by_subject[fluent] = group
-            self._folded.add(fluent)
-            self.changed.add(fluent)
-        self.store.insert_told(claims, facts)
-        self._claims.update((row.id, row) for row in claims)
-        for row in claims if self._by_object else ():
-            if (row.object, row.predicate) in self._by_object:
-                self._by_object[row.object, row.predicate].append(row)
-        return taken
 
     def _met(self, fact: Drafted, claim: ClaimRow) -> bool:
         """Whether the occurrence is stored already, or another one is that the claim may confirm."""

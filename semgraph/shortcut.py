@@ -8,7 +8,6 @@ to the full fold.
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import factrow
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from semgraph.factrow import Body
     from semgraph.snapshot import Snapshot
 
-__all__ = ["Drafted", "lone_facts", "occurrences", "plain_facts"]
+__all__ = ["Drafted", "indifferent", "lone_facts", "lone_mould", "occurrences"]
 
 
 class Drafted(NamedTuple):
@@ -57,7 +56,7 @@ def lone_facts(snapshot: Snapshot, subject: int, predicate: str, scope: int, rec
     if entry.symmetric or entry.unique_object or entry.one_by or snapshot.justified:
         return None
     rows = snapshot.on_subject(subject, predicate)
-    if len(rows) != 1 and not _indifferent(snapshot, rows, entry):
+    if len(rows) != 1 and not indifferent(snapshot, rows, entry):
         return None
     made = _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
     # What is planned depends on every word of the value, also on those about its other occurrences.
@@ -80,114 +79,6 @@ def occurrences(
     return None if made is None or any(fact.body.planned for fact in made) else made
 
 
-def plain_facts(
-    snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate, subject: int, scope: int, recorded_at: int
-) -> list[FactRow] | None:
-    """The rows of the facts of new claims that meet nothing, each its own, in order; None for what is not so plain.
-
-    The claims are all that was ever told of the fluent. They may be occurrences, values of many, or a chain of values
-    that take turns: exact intervals that do not overlap.
-    """
-    if not entry.registered or entry.symmetric or entry.unique_object or entry.one_by or snapshot.justified:
-        return None
-    if entry.ttl_days is not None or any(row.negative or row.kind not in PLAIN or not row.object for row in rows):
-        return None
-    chain = entry.cardinality == "one"
-    if (chain and entry.event) or not (chain or entry.event or entry.cardinality == "many"):
-        return None
-    if not (_take_turns(snapshot, rows, entry) if chain else len(rows) == 1 or _indifferent(snapshot, rows, entry)):
-        return None
-    made: list[FactRow] = []
-    planned = False
-    for row in rows:
-        shape = _shape_of(row, entry)
-        if shape is not None:
-            planned = planned or shape.planned
-            made.append(_of_shape(snapshot, row, entry, subject, shape, recorded_at))
-            continue
-        lone = None if chain else _lone_fact(snapshot, row, entry, subject, scope, recorded_at)
-        if lone is None:
-            return None
-        planned = planned or lone.body.planned
-        made.append(lone.row)
-    if planned and (chain or (entry.event and len(made) > 1)):
-        return None
-    if entry.event and len(made) > 1 and len(set(map(_occurrence, made))) < len(made):
-        return None
-    return made
-
-
-def _take_turns(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) -> bool:
-    """Whether each claim's interval ends before the next one's begins, and nothing else connects the values."""
-    if any(row.kind != "state" for row in rows):
-        return False
-    ordered = sorted(rows, key=lambda row: row.valid_from or NEG_INF)
-    for before, after in pairwise(ordered):
-        start = after.valid_from
-        if before.valid_to is None or start is None or start < before.valid_to:
-            return False
-        if after.said_at < before.said_at > start:
-            return False
-    if len(rows) == 1:
-        return True
-    refs = {snapshot.resolved(row.object) for row in rows}
-    return len(refs) == len(rows) and (entry.norefine or not may_refine({snapshot.name_key(ref) for ref in refs}))
-
-
-def _shape_of(row: ClaimRow, entry: Predicate) -> _Shape | None:
-    if row.valid_from is None or row.valid_from == NEG_INF:
-        return None
-    if row.valid_from_text not in _EXACT or row.valid_to_text not in _EXACT:
-        return None
-    return _shape(
-        row.valid_from_text,
-        row.valid_to_text,
-        ended=row.valid_to is not None,
-        early=row.said_at < row.valid_from,
-        event=entry.event,
-        once=entry.cardinality == "once",
-    )
-
-
-class _Shape(NamedTuple):
-    """What the facts of claims with exact bounds share: nothing of it depends on when that is."""
-
-    length: int | None  # None where the claim's own end holds
-    text: tuple[str, ...]
-    planned: bool
-
-
-_EXACT = frozenset(("", "i"))  # the stored texts of bounds that are one microsecond long, at any time
-_SAMPLE, _LENGTH, _CONFIDENCE = 946_684_800_000_000, 1_000_000_000, '"f":0.5'
-
-
-@lru_cache(maxsize=1 << 8)
-def _shape(from_text: str, to_text: str, *, ended: bool, early: bool, event: bool, once: bool) -> _Shape | None:
-    """The shape, told by the mould of a sample; None where the sample's time shows in it."""
-    end = _SAMPLE + _LENGTH if ended else None
-    said = _SAMPLE - 1 if early else _SAMPLE
-    mould = _mould(_SAMPLE, from_text, end, to_text, said, "user", 0.5, event=event, once=once, ttl_days=None)
-    if mould is None or mould.valid_from != _SAMPLE:
-        return None
-    body = "".join(mould.text)
-    if '"p":' in body or '"k":' in body or body.count(_CONFIDENCE) != 1:
-        return None
-    own = mould.valid_to == (POS_INF if end is None else end)
-    return _Shape(None if own else mould.valid_to - _SAMPLE, mould.text, mould.body.planned)
-
-
-def _of_shape(
-    snapshot: Snapshot, row: ClaimRow, entry: Predicate, subject: int, shape: _Shape, recorded_at: int
-) -> FactRow:
-    start = row.valid_from or 0
-    told = POS_INF if row.valid_to is None else row.valid_to
-    end = told if shape.length is None else start + shape.length
-    believed = f'"f":{base_confidence((row,))!r}'
-    body = row.id.join(shape.text).replace(_CONFIDENCE, believed, 1)
-    ref = snapshot.resolved(row.object)
-    return FactRow(row.scope, row.id, subject, entry.name, ref, 0, 0, "", start, end, recorded_at, POS_INF, body)
-
-
 def _each_alone(
     snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate, subject: int, scope: int, recorded_at: int
 ) -> list[Drafted] | None:
@@ -198,7 +89,7 @@ def _each_alone(
     return found
 
 
-def _indifferent(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) -> bool:
+def indifferent(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) -> bool:
     """Whether the claims are plain positive ones of values that neither exclude nor refine each other."""
     if not (entry.event or entry.cardinality == "many"):
         return False
@@ -226,7 +117,7 @@ def _lone_fact(
         said = start - 1 if NEG_INF < start > row.said_at else start  # only which of the two came first matters
     else:
         said = row.said_at
-    mould = _mould(
+    mould = lone_mould(
         start,
         row.valid_from_text,
         row.valid_to,
@@ -262,7 +153,7 @@ def _lone_fact(
 
 
 @lru_cache(maxsize=1 << 13)
-def _mould(
+def lone_mould(
     valid_from: int | None,
     valid_from_text: str,
     valid_to: int | None,

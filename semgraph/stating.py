@@ -226,7 +226,7 @@ def base_confidence(claims: Sequence[ClaimRow]) -> float:
     if not claims:
         return 0.0
     if len(claims) == 1:
-        return _lone_confidence(claims[0].source, claims[0].confidence)
+        return lone_confidence(claims[0].source, claims[0].confidence)
     doubt = 1.0
     by_source: dict[str, list[float]] = {}
     for row in claims:
@@ -237,9 +237,13 @@ def base_confidence(claims: Sequence[ClaimRow]) -> float:
     return round(min(CAP["inferred"] if inferred else 0.99, 1 - doubt), 12)
 
 
-@lru_cache(maxsize=1024)
-def _lone_confidence(source: str, confidence: float) -> float:
-    kind = source_class(source)
+def lone_confidence(source: str, confidence: float) -> float:
+    """What a fact is believed that this one claim supports."""
+    return _capped(source_class(source), confidence)
+
+
+@lru_cache(maxsize=1 << 14)
+def _capped(kind: str, confidence: float) -> float:
     return round(min(CAP["inferred"] if kind == "inferred" else 0.99, 1 - (1 - min(CAP[kind], confidence))), 12)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from semgraph import factrow
+from semgraph import factrow, plain
 from semgraph.belief import Belief
 from semgraph.effects import Admitted, Effect, Key, Written, key_of
 from semgraph.errors import InputError, RejectedError
@@ -155,7 +155,7 @@ class Writer:
         fresh = [one.row for one in admitted if one.fresh]
         alone: dict[str, Outcome] = {}
         if brief and len(fresh) > _MANY and not justifications and not withdrawn:
-            alone = self.ledger.take_plain(fresh, self.recorded_at)
+            alone = plain.take(self.ledger, fresh)
             fresh = [row for row in fresh if row.id not in alone]
         touching = [one.row for one in admitted if (one.fresh or one.justified) and one.row.id not in alone]
         trace: Trace = {row.id: [] for row in fresh}

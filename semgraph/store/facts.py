@@ -49,21 +49,28 @@ class Facts:
     def __init__(self, access: Access, symbols: Symbols) -> None:
         self._access = access
         self._symbols = symbols
+        self._noted: list[tuple[Sequence[ClaimRow], int, Sequence[int]]] = []
         self._fresh: dict[str, tuple[ClaimRow, int]] = {}  # claims of this transaction, and their rows
         self._moulds: dict[int, int | None] = {}  # by row, as far as they were set in this transaction
         self._known: dict[int, Mould] = {}
 
     def end(self) -> None:
         """Drop what was known of a transaction that has ended, or of a part of one that was undone."""
+        self._noted.clear()
         self._fresh.clear()
         self._moulds.clear()
         self._known.clear()
 
-    def note(self, claims: Sequence[ClaimRow], last: int, moulds: Sequence[int | None] = ()) -> None:
+    def note(self, claims: Sequence[ClaimRow], last: int, moulds: Sequence[int] = ()) -> None:
         """Take note of claims just added, the last of them as the row of that number, and of their moulds."""
-        first = last - len(claims) + 1
-        self._fresh.update((claim.id, (claim, row)) for row, claim in enumerate(claims, first))
-        self._moulds.update(enumerate(moulds, first))
+        self._noted.append((claims, last - len(claims) + 1, moulds))
+
+    def _learn(self) -> None:
+        """Sort out what was noted; most of it is never asked for."""
+        for claims, first, moulds in self._noted:
+            self._fresh.update((claim.id, (claim, row)) for row, claim in enumerate(claims, first))
+            self._moulds.update(enumerate(moulds, first))
+        self._noted.clear()
 
     # reading
 
@@ -137,7 +144,7 @@ class Facts:
 
     def _fitted(self, row: FactRow, place: _Place, *, replace: bool) -> tuple[int | None, bool]:
         """The mould with which the fact is kept at the place, and whether one that is kept there has to go."""
-        mould = self.mould(row, place.carrier)
+        mould = self._mould(row, place.carrier)
         held = self._moulds.get(place.row, place.carrier.mould)
         if held is None:
             return mould, False
@@ -201,19 +208,17 @@ class Facts:
             found = self._known[number] = Mould(self._symbols.values[number])
         return found
 
-    def mould(self, row: FactRow, carrier: Carrier | ClaimRow) -> int | None:
+    def _mould(self, row: FactRow, carrier: Carrier) -> int | None:
         """The number of the mould from which the claim makes just this fact, if it is one for others too."""
         text = mould_of(row, carrier)
-        if text is None:
+        if text is None or (text not in self._symbols.numbers and not is_common(text)):
             return None
-        number = self._symbols.numbers.get(text)
-        if number is None and is_common(text):
-            self._symbols.intern([text])
-            number = self._symbols.numbers[text]
-        return number
+        self._symbols.intern([text])
+        return self._symbols.numbers[text]
 
     def _places(self, rows: Iterable[FactRow]) -> dict[str, _Place]:
         """The claims that the facts may be kept with, by id."""
+        self._learn()
         found: dict[str, _Place] = {}
         unknown: dict[int, list[str]] = {}
         for row in rows:

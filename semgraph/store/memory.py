@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph.errors import StoreClosed, StoreError
 from semgraph.instants import NEG_INF
-from semgraph.store.schema import ClaimRow, FactRow, Row, ScopeRow
+from semgraph.store.moulds import Mould, carrier_of
+from semgraph.store.schema import ClaimRow, Row, ScopeRow
 from semgraph.store.shapes import (
     INT64,
     RowType,
@@ -158,11 +159,11 @@ class MemoryStore:
                     raise StoreError("a row with this key is there already, or a value is one that no column takes")
                 self._put(table, key, exact)
 
-    def insert_told(self, claims: Sequence[ClaimRow], facts: Sequence[FactRow]) -> None:
-        """Keep new claims, and with each the one current fact that it makes."""
+    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+        """Keep new claims, and with each the current fact that the mould at its place casts from it."""
         with self.write():
             self.insert(claims)
-            self.insert(facts)
+            self.insert([Mould(text).cast(carrier_of(row)) for row, text in zip(claims, moulds, strict=True)])
 
     def update(self, table: RowType, scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.store.interning import LONGEST, NOWHERE, Symbols, entity_of
@@ -9,7 +11,7 @@ from semgraph.store.schema import Form
 from semgraph.store.shapes import RowType, column, definition, fields, key_of, remembered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from semgraph.store.schema import Row
     from semgraph.store.shapes import Column
@@ -21,18 +23,27 @@ _IDENT_BYTES: Final = _IDENT_DIGITS // 2
 def packed(symbols: Symbols, table: RowType, rows: Sequence[Sequence[Any]]) -> Iterable[tuple[Any, ...]]:
     """The rows as the file has them; values that it never saw are added to it."""
     by_column: list[Any] = list(zip(*rows, strict=True))
-    at = _special(table)
-    wanted: set[Any] = set()
-    for found in at:
-        if found.form in (Form.WORD, Form.NODE):
-            wanted.update(by_column[found.at])
-        elif found.form is Form.REF:
-            fresh = set(by_column[found.at]).difference(symbols.ref_numbers)
-            wanted.update(entity if (entity := entity_of(ref)) is not None else ref for ref in fresh)
-    wanted.discard(None)
+    distinct = {found.at: dict.fromkeys(by_column[found.at]) for found in _interned(table)}
+    wanted: dict[Any, None] = {}
+    for found in _interned(table):
+        if found.form is Form.REF:
+            fresh = [ref for ref in distinct[found.at] if ref not in symbols.ref_numbers]
+            wanted.update((ref if (entity := entity_of(ref)) is None else entity, None) for ref in fresh)
+        else:
+            wanted |= distinct[found.at]
+    wanted.pop(None, None)
     symbols.intern([value for value in wanted if isinstance(value, int) or len(value) <= LONGEST])
-    for found in at:
-        by_column[found.at] = _packers[found.form](symbols, by_column[found.at])
+    for found in _interned(table):
+        known: dict[Any, int] = symbols.ref_numbers if found.form is Form.REF else symbols.numbers
+        if found.form is Form.REF:
+            _learn_refs(symbols, distinct[found.at])
+        if len(distinct[found.at]) == 1:
+            (value,) = distinct[found.at]
+            by_column[found.at] = repeat(known.get(value, value), len(rows))
+        else:
+            by_column[found.at] = map(known.get, by_column[found.at], by_column[found.at])
+    for found in _idents(table):
+        by_column[found.at] = _all_idents(by_column[found.at])
     return zip(*by_column, strict=True)
 
 
@@ -100,10 +111,14 @@ def packed_key(symbols: Symbols, row: Row) -> tuple[Any, ...]:
     )
 
 
-def packed_ident(needle: bytes) -> bytes | None:
-    """The bytes that stand in the file for an identifier, if the needle is one."""
-    form = _ident(needle.decode("latin-1"))
-    return form if isinstance(form, bytes) else None
+def needle_forms(needles: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Every way in which the file may spell the needles, with the needle of each."""
+    found = {needle: needle for needle in needles}
+    for needle in list(found):
+        form = _ident(needle.decode("latin-1"))
+        if isinstance(form, bytes):
+            found[form] = needle
+    return found
 
 
 @remembered
@@ -111,23 +126,34 @@ def _special(table: RowType) -> tuple[Column, ...]:
     return tuple(found for found in fields(table).values() if found.form is not Form.PLAIN)
 
 
-def _words(symbols: Symbols, values: Sequence[Any]) -> list[Any]:
-    numbers = symbols.numbers
-    return [numbers.get(value, value) for value in values]
+@remembered
+def _interned(table: RowType) -> tuple[Column, ...]:
+    return tuple(found for found in _special(table) if found.form is not Form.IDENT)
 
 
-def _refs(symbols: Symbols, values: Sequence[str]) -> list[Any]:
+@remembered
+def _idents(table: RowType) -> tuple[Column, ...]:
+    return tuple(found for found in _special(table) if found.form is Form.IDENT)
+
+
+def _learn_refs(symbols: Symbols, refs: Iterable[str]) -> None:
     known, numbers = symbols.ref_numbers, symbols.numbers
-    for ref in set(values).difference(known):
-        entity = entity_of(ref)
-        stored = ref if entity is None else entity
-        if stored in numbers:
-            known[ref] = numbers[stored]
-    return [known.get(value, value) for value in values]
+    for ref in refs:
+        if ref not in known:
+            entity = entity_of(ref)
+            stored = ref if entity is None else entity
+            if stored in numbers:
+                known[ref] = numbers[stored]
 
 
-def _idents(_: Symbols, values: Sequence[str]) -> list[Any]:
-    return [_ident(value) for value in values]
+def _all_idents(texts: Sequence[str]) -> list[str | bytes]:
+    if set(map(len, texts)) == {_IDENT_DIGITS}:  # read as one, which takes a tenth of the time
+        joined = "".join(texts)
+        with suppress(ValueError):
+            read = bytes.fromhex(joined)
+            if read.hex() == joined:
+                return [read[at : at + _IDENT_BYTES] for at in range(0, len(read), _IDENT_BYTES)]
+    return [_ident(text) for text in texts]
 
 
 def _ident(text: str) -> str | bytes:
@@ -139,11 +165,3 @@ def _ident(text: str) -> str | bytes:
         if value.hex() == text:
             return value
     return text
-
-
-_packers: Final[dict[Form, Callable[[Symbols, Sequence[Any]], list[Any]]]] = {
-    Form.WORD: _words,
-    Form.NODE: _words,
-    Form.REF: _refs,
-    Form.IDENT: _idents,
-}

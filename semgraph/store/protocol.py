@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from semgraph.store.schema import ClaimRow, FactRow, ScopeRow
+    from semgraph.store.schema import ClaimRow, ScopeRow
 
 R = TypeVar("R", bound=Row)
 Value: TypeAlias = int | float | str | bytes | None
@@ -73,8 +73,8 @@ class Store(Protocol):
     def insert(self, rows: Sequence[R], *, replace: bool = False) -> None:
         """Keep the rows, all of one type; an existing key is a StoreError unless `replace`."""
 
-    def insert_told(self, claims: Sequence[ClaimRow], facts: Sequence[FactRow]) -> None:
-        """Keep new claims, and with each the one current fact that it makes, in the same order; as `insert` of both."""
+    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+        """Keep new claims, and with each the current fact that the mould at its place (`store.moulds`) casts."""
 
     def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""

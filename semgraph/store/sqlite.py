@@ -26,7 +26,7 @@ from semgraph.instants import NEG_INF
 from semgraph.store.connecting import copy_to, open_file, open_memory, reader, stamp
 from semgraph.store.faults import FAULTS, declared, undoes_commit
 from semgraph.store.files import occurrences
-from semgraph.store.packing import packed_ident
+from semgraph.store.packing import needle_forms
 from semgraph.store.salvage import damaged, rescued
 from semgraph.store.schema import FactRow, ScopeRow
 from semgraph.store.shapes import checked_changes, checked_limit, definition
@@ -172,15 +172,14 @@ class SqliteStore:
         """Keep the rows, all of one type; an existing key is a StoreError, and none is kept, unless `replace`."""
         if not rows:
             return
-        several = len(rows) > 1 or (replace and isinstance(rows[0], FactRow))
-        with self._changing(several=several):
+        with self._changing(several=len(rows) > 1 or (replace and isinstance(rows[0], FactRow))):
             self._tables.insert(rows, replace=replace)
 
-    def insert_told(self, claims: Sequence[ClaimRow], facts: Sequence[FactRow]) -> None:
-        """Keep new claims, and with each the one current fact that it makes, in the same order; as `insert` of both."""
+    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+        """Keep new claims, and with each the current fact that the mould at its place (`store.moulds`) casts."""
         if claims:
             with self._changing(several=True):
-                self._tables.insert_told(claims, facts)
+                self._tables.insert_told(claims, moulds)
 
     def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""
@@ -223,10 +222,7 @@ class SqliteStore:
             return [line for line in structure if line != "ok"] + damaged(self._connection)
 
     def salvage(self, table: type[R]) -> Iterator[R]:
-        """Every row of every scope that can be read and is as it was written, in no order, damaged ones left out.
-
-        Inside a transaction that the caller holds, as for `iterate`.
-        """
+        """Every row of any scope that is as it was written, in no order; in a transaction, as for `iterate`."""
         self._usable()
         with self._lock:
             self._inside_transaction()
@@ -272,10 +268,9 @@ class SqliteStore:
     def residue(self, needles: Sequence[bytes]) -> list[bytes]:
         """Which of the needles still stand in the store's files."""
         self._usable()
-        if self._path is None:
-            return []
-        forms = {bytes(form): needle for needle in needles for form in (needle, packed_ident(needle)) if form}
-        return list(dict.fromkeys(forms[found] for found in occurrences(self._path, list(forms))))
+        forms = needle_forms(needles)
+        found = [] if self._path is None else occurrences(self._path, list(forms))
+        return list(dict.fromkeys(forms[form] for form in found))
 
     def close(self) -> None:
         """Release the file; later calls raise `StoreClosed`. Inside a transaction it is refused."""

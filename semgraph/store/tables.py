@@ -99,19 +99,16 @@ class Tables:
         else:
             self._add(table, exact, replace=replace)
 
-    def insert_told(self, claims: Sequence[ClaimRow], facts: Sequence[FactRow]) -> None:
-        """Keep new claims, each with its fact where that can be cast from it."""
-        claims, facts = _canonical(ClaimRow, claims), _canonical(FactRow, facts)
-        numbers = [self._facts.mould(fact, claim) for claim, fact in zip(claims, facts, strict=True)]
-        payload = [
-            (*row, digest, number)
-            for row, digest, number in zip(
-                packed(self.symbols, ClaimRow, claims), digests(ClaimRow, claims), numbers, strict=True
-            )
-        ]
+    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+        """Keep new claims, each with the fact of its mould."""
+        claims = _canonical(ClaimRow, claims)
+        rows = packed(self.symbols, ClaimRow, claims)
+        self.symbols.intern(list(dict.fromkeys(moulds)))
+        numbers = list(map(self.symbols.numbers.__getitem__, moulds))
+        sums = digests(ClaimRow, claims)
+        payload = [(*row, digest, mould) for row, digest, mould in zip(rows, sums, numbers, strict=True)]
         last = self._access.many(statements.inserting_told(), payload)
         self._facts.note(claims, last, numbers)
-        self._facts.insert([fact for fact, number in zip(facts, numbers, strict=True) if number is None], replace=False)
 
     def update(self, table: RowType, scope: int, changes: Mapping[str, Value], where: Mapping[str, Where]) -> int:
         """How many rows were changed."""
