@@ -327,17 +327,19 @@ class Holdings:
         return [(f, group) for f, group in groups.items() if f not in self._folded and f not in self._by_subject]
 
     def add_told(self, rows: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
-        """Store new claims of untold fluents, whole, with the fact that each makes by its mould."""
+        """Store new claims of untold fluents with the fact that each makes by its mould."""
         self.store.insert_told(rows, moulds)
         self._claims.update((row.id, row) for row in rows)
+
+    def note_told(self, rows: Sequence[ClaimRow]) -> None:
+        """Let what was read in this transaction see claims of `add_told`, after the rest of their fluents is folded."""
         for row in rows:
             fluent = (row.subject, row.predicate)
             self._by_subject.setdefault(fluent, []).append(row)
+            self._folded.add(fluent)
+            self.changed.add(fluent)
             if self._by_object and (row.object, row.predicate) in self._by_object:
                 self._by_object[row.object, row.predicate].append(row)
-        fluents = {(row.subject, row.predicate) for row in rows}
-        self._folded |= fluents
-        self.changed |= fluents
 
     def add_justifications(self, rows: Sequence[JustificationRow]) -> None:
         """Store justifications."""

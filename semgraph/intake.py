@@ -129,7 +129,7 @@ class Intake:
         end, end_text, end_told = last
         now = self._now
         if told is not None:
-            said_at, spoken, recorded = told[0], str(told[0]), "null"
+            said_at, spoken, recorded = told, str(told), "null"
         else:
             said_at, spoken, recorded = now, "null", str(now) if reference is None else "null"
         content = (
@@ -217,7 +217,7 @@ class Intake:
         found = self._sources[given] = _Source(name, f", {quoted(name)}, ", SEED_CONFIDENCE[kind])
         return found
 
-    def _times(self, item: dict[str, Any]) -> tuple[_Bound, _Bound, _Time | None]:
+    def _times(self, item: dict[str, Any]) -> tuple[_Bound, _Bound, int | None]:
         """Start, end and the moment when it was said, the last None where it is not given."""
         get = item.get
         value = get("valid_from")
@@ -232,8 +232,10 @@ class Intake:
         if last is not _NONE and not (first[0] or NEG_INF) < (last[0] or NEG_INF):
             raise TypeError
         value = get("said_at")
-        told = None if value is None else self._time(value, self._bounds, parse_bound)
-        if told is not None and not NEG_INF < told[0] <= self._now + MAX_SKEW:
+        if value is None:
+            return first, last, None
+        told: int = value.instant if _is_moment(value) else self._time(value, self._bounds, parse_bound)[0]
+        if not NEG_INF < told <= self._now + MAX_SKEW:
             raise TypeError
         return first, last, told
 
@@ -272,14 +274,22 @@ def _text(given: Any) -> str:
     return given
 
 
-def _moment(value: datetime | Bound) -> _Time:
+def _is_moment(value: Any) -> bool:
+    """Whether it is a bound that its instant tells in full."""
+    return (
+        type(value) is Bound
+        and value.precision == "instant"
+        and value.earliest == value.instant == value.before - 1
+        and not (value.spelling or value.zone or value.shifted or value.uncertain)
+    )
+
+
+def _moment(value: Any) -> _Time:
     """An instant in UTC and no spelling of its own: there is nothing to learn from it for others."""
-    if type(value) is Bound:
-        if value.precision != "instant" or value.spelling or value.zone or value.shifted or value.uncertain:
-            raise TypeError
-        instant = value.instant
-    elif value.tzinfo is UTC:  # type: ignore[union-attr]  # a datetime
-        instant = instant_of(value)  # type: ignore[arg-type]
+    if _is_moment(value):
+        instant: int = value.instant
+    elif type(value) is datetime and value.tzinfo is UTC:
+        instant = instant_of(value)
     else:
         raise TypeError
     return instant, "", f"[{instant}, [{instant}, {instant + 1}, false]]"

@@ -12,8 +12,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph.apart import may_refine
+from semgraph.gate import source_class
 from semgraph.model import Outcome
-from semgraph.shortcut import indifferent, lone_mould
+from semgraph.shortcut import lone_mould
 from semgraph.stating import PLAIN, lone_confidence
 from semgraph.store.moulds import Carrier, is_common, mould_of
 from semgraph.store.schema import FactRow
@@ -34,28 +35,32 @@ _SAMPLE, _LENGTH = 946_684_800_000_000, 1_000_000_000
 _ID = "0" * 24
 
 
-def take(ledger: Ledger, rows: Sequence[ClaimRow]) -> dict[str, Outcome]:
-    """Store those of some new claims that are plain, with their facts, in one step; their outcomes."""
+def take(ledger: Ledger, rows: Sequence[ClaimRow]) -> tuple[dict[str, Outcome], list[ClaimRow]]:
+    """Store those of some new claims that are plain, with their facts, in one step; their outcomes, and they.
+
+    Until `Ledger.note_told` hears of them their fluents are folded without them: they have nothing to do with the rest.
+    """
     taken: dict[str, Outcome] = {}
-    if ledger.records.justified:
-        return taken
-    snapshot = ledger.at()
     claims: list[ClaimRow] = []
     moulds: list[str] = []
+    if ledger.records.justified:
+        return taken, claims
+    snapshot = ledger.at()
     for fluent, group in ledger.untold(rows):
         entry = snapshot.predicate(fluent[1])
-        made = _moulds(snapshot, group, entry) if entry.name == fluent[1] else None
+        found = _plain_of(snapshot, group, entry) if entry.name == fluent[1] else ()
+        made = _moulds(found, entry) if found else None
         if made is None:
             continue
-        claims += group
+        claims += found
         moulds += made
-        taken.update(dict.fromkeys([row.id for row in group], Outcome.NEW))
+        taken.update(dict.fromkeys([row.id for row in found], Outcome.NEW))
         if entry.cardinality == "one":
-            last = max(group, key=_start)
-            taken.update((row.id, Outcome.HISTORY) for row in group if row is not last)
+            last = max(found, key=_start)
+            taken.update((row.id, Outcome.HISTORY) for row in found if row is not last)
     if claims:
         ledger.add_told(claims, moulds)
-    return taken
+    return taken, claims
 
 
 class _Plain(NamedTuple):
@@ -66,24 +71,37 @@ class _Plain(NamedTuple):
     planned: bool
 
 
-def _moulds(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) -> list[str] | None:
-    """The moulds of the facts of the claims of one fluent; None where some may meet."""
-    chain, event, single = entry.cardinality == "one", entry.event, len(rows) == 1
+def _plain_of(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) -> Sequence[ClaimRow]:
+    """Those claims of a fluent that have nothing to do with the others, as far as can be told at a glance."""
     if not entry.registered or entry.symmetric or entry.unique_object or entry.one_by or entry.ttl_days is not None:
-        return None
-    if not (entry.cardinality == "many" or (chain and not event)):
-        return None
+        return ()
     for row in rows:
         if row.negative or row.kind not in PLAIN or not row.object or (snapshot.redirects and _merged(snapshot, row)):
-            return None
-    if not (_take_turns(snapshot, rows, entry) if chain else single or indifferent(snapshot, rows, entry)):
-        return None
+            return ()
+    if entry.cardinality == "one":
+        return () if entry.event or not _take_turns(snapshot, rows, entry) else rows
+    if entry.cardinality != "many":
+        return ()
+    if entry.event or len(rows) == 1:
+        return rows
+    values: dict[str, list[ClaimRow]] = {}
+    for row in rows:
+        values.setdefault(row.object, []).append(row)
+    imported = entry.norefine or all(source_class(row.source) == "imported" for row in rows)
+    if len(values) > 1 and not imported and may_refine({snapshot.name_key(ref) for ref in values}):
+        return ()
+    return [row for group in values.values() if len(group) == 1 or _never_meet(group) for row in group]
+
+
+def _moulds(rows: Sequence[ClaimRow], entry: Predicate) -> list[str] | None:
+    """The moulds of the facts of plain claims of one fluent; None where some may yet meet."""
+    chain, event, single = entry.cardinality == "one", entry.event, len(rows) == 1
     made: list[_Plain] = []
     for row in rows:
         plain = _shaped(row, event=event)
         if plain is None and not chain:
             plain = _dated(row, event=event)
-        if plain is None or (plain.planned and (chain or (event and not single))):
+        if plain is None or (plain.planned and (chain or not single)):
             return None
         made.append(plain)
     if event and not single and len(set(_occurrences(rows, made))) < len(rows):
@@ -119,6 +137,14 @@ def _take_turns(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) 
         return True
     refs = {row.object for row in rows}
     return len(refs) == len(rows) and (entry.norefine or not may_refine({snapshot.name_key(ref) for ref in refs}))
+
+
+def _never_meet(rows: Sequence[ClaimRow]) -> bool:
+    """Whether claims of one value tell of times between which there is time without it."""
+    if any(row.kind != "state" or row.valid_from is None or row.valid_to_text[:1] == "u" for row in rows):
+        return False
+    ordered = sorted(rows, key=_start)
+    return all(a.valid_to is not None and a.valid_to < _start(b) for a, b in pairwise(ordered))
 
 
 def _shaped(row: ClaimRow, *, event: bool) -> _Plain | None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from semgraph.factrow import Body
     from semgraph.snapshot import Snapshot
 
-__all__ = ["Drafted", "indifferent", "lone_facts", "lone_mould", "occurrences"]
+__all__ = ["Drafted", "lone_facts", "lone_mould", "occurrences"]
 
 
 class Drafted(NamedTuple):
@@ -56,7 +56,7 @@ def lone_facts(snapshot: Snapshot, subject: int, predicate: str, scope: int, rec
     if entry.symmetric or entry.unique_object or entry.one_by or snapshot.justified:
         return None
     rows = snapshot.on_subject(subject, predicate)
-    if len(rows) != 1 and not indifferent(snapshot, rows, entry):
+    if len(rows) != 1 and not _indifferent(snapshot, rows, entry):
         return None
     made = _each_alone(snapshot, rows, entry, subject, scope, recorded_at)
     # What is planned depends on every word of the value, also on those about its other occurrences.
@@ -89,7 +89,7 @@ def _each_alone(
     return found
 
 
-def indifferent(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) -> bool:
+def _indifferent(snapshot: Snapshot, rows: Sequence[ClaimRow], entry: Predicate) -> bool:
     """Whether the claims are plain positive ones of values that neither exclude nor refine each other."""
     if not (entry.event or entry.cardinality == "many"):
         return False

@@ -154,8 +154,9 @@ class Writer:
         self.directory.flush()
         fresh = [one.row for one in admitted if one.fresh]
         alone: dict[str, Outcome] = {}
+        told: list[ClaimRow] = []
         if brief and len(fresh) > _MANY and not justifications and not withdrawn:
-            alone = plain.take(self.ledger, fresh)
+            alone, told = plain.take(self.ledger, fresh)
             fresh = [row for row in fresh if row.id not in alone]
         touching = [one.row for one in admitted if (one.fresh or one.justified) and one.row.id not in alone]
         trace: Trace = {row.id: [] for row in fresh}
@@ -173,6 +174,7 @@ class Writer:
         if touching or touched:
             touched |= self.ledger.touched(touching)
             changes += self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
+        self.ledger.note_told(told)
         changes.sort(key=lambda change: change.fact)
         return self.finish(admitted, changes, trace, alone)
 

@@ -59,7 +59,7 @@ def claims(draw):
         start = draw(st.integers(0, 5))
         words |= {
             "subject": draw(st.sampled_from(_NAMES[:3])),
-            "predicate": draw(st.sampled_from(["works_at", "reports_to", "knows"])),
+            "predicate": draw(st.sampled_from(["works_at", "reports_to", "knows", "knows", "likes"])),
             "object": draw(st.sampled_from(["P", "Q", "R", "S", "T", "S U"])),
             "valid_from": from_epoch(start),
             "valid_to": draw(st.sampled_from([None, from_epoch(start + 1), from_epoch(start + 1, "s"), from_epoch(9)])),
