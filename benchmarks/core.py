@@ -1,11 +1,13 @@
 """The speed of single reads against SQLite written by hand, on the same data, in turns: goals c, d, e, k and disk.
 
-    python -m benchmarks.core [FACTS ...] [--seed 7] [--folder FOLDER]
+    python -m benchmarks.core [FACTS ...] [--columns FACTS ...] [--seed 7] [--folder FOLDER]
 
 Sizes default to 10,000 and 100,000 facts; files of an earlier run in the folder are read again rather than made. What
 is compared gives the same answers, from names to names: `value` with a join of two look-ups by name, `at().value` with
-the same and two bounds, `timeline` with the rows of a subject as dated, named tuples. Both stores are warm; for k the
-whole processes are compared, interpreter start included.
+the same and two bounds, `timeline` with the rows of a subject as dated, named tuples (where the table has a value twice
+over times that meet, the graph has one fact, so some of these differ). Both stores are warm; for k the
+whole processes are compared, interpreter start included. `--columns` are sizes at which a look-up in the columns alone
+is timed, to see that it stays flat.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from benchmarks.common import (
     FIRST,
@@ -37,6 +41,8 @@ from benchmarks.common import (
     world,
 )
 from semgraph import KnowledgeGraph
+from semgraph.index.columns import Columns
+from semgraph.temporal import POS_INF
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +62,9 @@ import sqlite3, sys, time
 found = sqlite3.connect(sys.argv[1]).execute('''{_CURRENT}''', (*sys.argv[2:4], time.time(), time.time())).fetchone()
 print(found[0] if found else "")
 """
+
+
+_ENTRY = "import sys; from semgraph.__main__ import main; sys.exit(main())"  # what the installed command does
 
 
 class Pair:
@@ -138,7 +147,7 @@ def measured(pair: Pair, seed: int) -> list[list[str]]:
         _row("c current", size, pair.current, pair.current_by_hand, cells),
         _row("d as-of", size, pair.as_of, pair.as_of_by_hand, dated),
         _row("e timeline", size, pair.timeline, pair.timeline_by_hand, subjects),
-        _cold(pair, cells[0]),
+        _cold(pair, next(cell for cell in cells if pair.current(*cell) is not None)),
     ]
     ours, theirs = (path.stat().st_size / size for path in (pair.graph_path, pair.hand_path))
     rows.append(["disk", f"{size:,}", f"{ours:.0f} B a fact", f"{theirs:.0f} B", f"{theirs / ours:.2f}"])
@@ -156,7 +165,7 @@ def _row(
 
 
 def _cold(pair: Pair, cell: tuple[Any, ...]) -> list[str]:
-    command = [sys.executable, "-m", "semgraph", "--db", str(pair.graph_path), "value", *cell]
+    command = [sys.executable, "-c", _ENTRY, "--db", str(pair.graph_path), "value", *cell]
     script = [sys.executable, "-c", _SCRIPT, str(pair.hand_path), *cell]
 
     def run(arguments: list[str]) -> Callable[[], object]:
@@ -172,16 +181,36 @@ def _cold(pair: Pair, cell: tuple[Any, ...]) -> list[str]:
     ]
 
 
+def flat(facts: int, seed: int) -> list[str]:
+    """What a look-up of one subject and predicate at a moment takes in columns of a size, and their bytes a fact."""
+    data = world(facts, seed)
+    order = np.lexsort((data.start, data.predicate, data.subject))
+    end = np.where(data.end == OPEN, POS_INF, data.end * 1_000_000)
+    rows = [data.subject, data.predicate, data.object, data.start * 1_000_000, end, np.zeros(facts, np.uint8)]
+    columns = Columns(np.arange(len(data.names)), PREDICATES, [column[order] for column in rows])
+    rng = random.Random(seed)  # noqa: S311 - not for secrets
+    single = np.flatnonzero(data.predicate < len(ONE))
+    picked = [int(single[rng.randrange(len(single))]) for _ in range(_QUESTIONS)]
+    asked = [
+        (int(data.subject[row]), int(data.predicate[row]), rng.randrange(FIRST, LAST) * 1_000_000) for row in picked
+    ]
+    (spent,) = interleaved(asked, columns.holding)
+    held = sum(each.nbytes for each in vars(columns).values() if isinstance(each, np.ndarray)) / facts
+    return ["columns alone", f"{facts:,}", f"{spent * 1e6:.1f} µs", f"{held:.0f} B a fact in memory", ""]
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="single reads against SQLite written by hand")
     parser.add_argument("facts", nargs="*", type=int, default=[10_000, 100_000])
+    parser.add_argument("--columns", nargs="*", type=int, default=[100_000, 1_000_000])
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--folder", type=Path, default=Path(gettempdir()))
     given = parser.parse_args()
     rows = [["goal", "facts", "semgraph", "sqlite3 by hand", "ratio"]]
     for facts in given.facts:
         rows += measured(Pair(facts, given.seed, given.folder), given.seed)
+    rows += [flat(facts, given.seed) for facts in given.columns]
     print(f"{datetime.now(UTC):%d %b %Y}, seed {given.seed}, {machine()}\n\n{table(rows)}")
 
 

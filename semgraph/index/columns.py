@@ -102,6 +102,11 @@ class Columns:
         ]
         return cls(entities, names, rows)
 
+    @property
+    def eternal(self) -> bool:
+        """Whether some facts of the base begin at the beginning of time."""
+        return bool((self.start[: self.base] == NEG_INF).any())
+
     def mark_unknown(self, unknown: Iterable[bool]) -> None:
         """Flag the base's facts without a start, of all that begin at the beginning of time, in key order."""
         eternal = np.flatnonzero(self.start[: self.base] == NEG_INF)

@@ -134,5 +134,6 @@ def _loaded(store: Store, scope: int) -> Columns:
     from semgraph.index.columns import Columns  # numpy: not for the first few reads
 
     columns = Columns.loaded(store.tuples(FactRow, scope, READ))
-    columns.mark_unknown(_without_start(row) for row in store.iterate(FactRow, scope, valid_from=NEG_INF))
+    if columns.eternal:
+        columns.mark_unknown(_without_start(row) for row in store.iterate(FactRow, scope, valid_from=NEG_INF))
     return columns

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.errors import StoreError
+from semgraph.instants import POS_INF
 from semgraph.store import statements
 from semgraph.store.moulds import CARRIED, Carrier, Mould, carrier_of, is_common, mould_of
 from semgraph.store.packing import packed, packed_key, unpacked
@@ -101,7 +102,8 @@ class Facts:
         asked = statements.selecting(FactRow, tuple(where), _types(where), None, limited=False)
         own = self._access.some(asked.text, asked.parameters(self._symbols, scope, where), _AT_A_TIME)
         rows = chain.from_iterable(unpacked(self._symbols, FactRow, part) for part in own)
-        cast = (row for row, _ in self._cast(scope, where, bare="body" not in names))
+        bare = "body" not in names
+        cast = self._outlines(scope) if bare and not where else (row for row, _ in self._cast(scope, where, bare=bare))
         found = [tuple([row[at] for at in places]) for row in chain(rows, cast)]
         found.sort(key=itemgetter(*range(len(definition(FactRow).key))))
         return (row[len(definition(FactRow).key) :] for row in found)
@@ -201,6 +203,18 @@ class Facts:
                 fact = mould.cast(carrier, bare=bare)
                 if early or not tests or all(test(fact) for test in tests):
                     yield fact, _Place(carrier, values[-1])
+
+    def _outlines(self, scope: int) -> Iterator[tuple[Any, ...]]:
+        """All those kept with their claim, as rows without a body, for whoever reads very many."""
+        asked = _carrying(_SELECT, (), ())
+        for rows in self._access.some(asked.text, asked.parameters(self._symbols, scope, {}), _AT_A_TIME):
+            moulds = {number: self._mould_at(number) for number in {row[-2] for row in rows}}
+            for _, key, subject, predicate, ref, begins, ends, said_at, recorded_at, _, number, _ in unpacked(
+                self._symbols, Carrier, rows
+            ):
+                mould = moulds[number]
+                start, end = mould.span(begins, ends, said_at)
+                yield scope, key, subject, predicate, ref, 0, mould.disputed, "", start, end, recorded_at, POS_INF, ""
 
     def _mould_at(self, number: int) -> Mould:
         found = self._known.get(number)

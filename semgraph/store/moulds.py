@@ -111,25 +111,28 @@ def is_common(mould: str) -> bool:
 class Mould:
     """The shape that facts have in common."""
 
-    __slots__ = ("_body", "_disputed", "_length", "_start", "_told", "_windowed")
+    __slots__ = ("_body", "_length", "_start", "_told", "_windowed", "disputed")
 
     def __init__(self, text: str) -> None:
         head, _, body = text.partition(" ")
         if head[:1] not in ("0", "1") or head[1:2] not in ("f", "s", "n"):
             raise StoreCorrupt("a fact of the store is damaged: run `semgraph verify`, and go back to a backup")
-        self._disputed = int(head[0])
+        self.disputed = int(head[0])
         self._start = head[1]
         self._length = int(head[2:]) if head[2:] else None
         self._body = body
         self._told = _CONFIDENCE in body
         self._windowed = _FROM in body or _TO in body
 
+    def span(self, valid_from: int | None, valid_to: int | None, said_at: int) -> tuple[int, int]:
+        """The interval of the fact that a claim with these times makes."""
+        start: Any = valid_from if self._start == "f" else said_at if self._start == "s" else NEG_INF
+        told = POS_INF if valid_to is None else valid_to
+        return start, told if self._length is None else start + self._length
+
     def cast(self, claim: Carrier, *, bare: bool = False) -> FactRow:
         """The fact that a claim makes, its body left out if it is to be `bare`."""
-        kind, length = self._start, self._length
-        start: Any = claim.valid_from if kind == "f" else claim.said_at if kind == "s" else NEG_INF
-        told = POS_INF if claim.valid_to is None else claim.valid_to
-        end = told if length is None else start + length
+        start, end = self.span(claim.valid_from, claim.valid_to, claim.said_at)
         return FactRow(
             claim.scope,
             claim.id,
@@ -137,7 +140,7 @@ class Mould:
             claim.predicate,
             claim.object,
             0,
-            self._disputed,
+            self.disputed,
             "",
             start,
             end,
