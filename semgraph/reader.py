@@ -65,6 +65,7 @@ class Reader:
         self._rows: dict[str, FactRow] = {}
         self._bodies: dict[tuple[str, int], factrow.Body] = {}
         self._parallel: dict[tuple[int, str, str], Parallel] = {}
+        self._entities: dict[tuple[int, int | None], Entity] = {}
         self._sets: dict[tuple[str, int, bool], frozenset[str]] = {}
 
     # -- rows
@@ -168,18 +169,18 @@ class Reader:
         }
         self.directory.prefetch_labels(entities | {row.subject for row in claims.values()})
         self.by_id(rival for r in readings for rival, *_ in r.body.rivals)
-        return [self._fact(r, claims, instant) for r in readings]
+        now = self.session.now() if instant is None else instant
+        return [self._fact(r, claims, instant, now) for r in readings]
 
-    def _fact(self, r: Reading, claims: dict[str, ClaimRow], instant: int | None) -> Fact:
+    def _fact(self, r: Reading, claims: dict[str, ClaimRow], instant: int | None, now: int) -> Fact:
         row, body = r.row, r.body
         supporting = [claims[c] for c in body.claims if c in claims]
         first = supporting[0] if supporting else None
-        subject: Entity | Literal | None = self.directory.entity(row.subject, instant)
+        subject: Entity | Literal | None = self.entity(row.subject, instant)
         target = self.object_of(row.object, first, instant)
         if r.turned:
             subject, target = target, subject
         disputes = [v for v in body.rivals if instant is None or v[1] <= instant < v[2]]
-        now = self.session.now()
         return Fact(
             id=row.id,
             subject=subject,  # type: ignore[arg-type]  # only edges between entities are turned round
@@ -193,7 +194,7 @@ class Reader:
             conflicted=bool(disputes),
             planned=body.planned,
             negative=bool(row.negative) != r.flipped,
-            status=self.status(row, body, now if instant is None else instant, disputed=bool(disputes)),
+            status=self.status(row, body, now, disputed=bool(disputes)),
             confidence=body.base if instant is None or not disputes else self._effective(row, body, instant),
             sources=tuple(dict.fromkeys(c.source for c in supporting)),
             claims=[self.claim(c) for c in supporting],
@@ -207,10 +208,17 @@ class Reader:
             because=tuple(group for c in supporting for group in self._because(c.id)),
         )
 
+    def entity(self, number: int, instant: int | None = None) -> Entity:
+        """The entity as it is called at an instant (None: last), one object for all that speak of it."""
+        found = self._entities.get((number, instant))
+        if found is None:
+            found = self._entities[number, instant] = self.directory.entity(number, instant)
+        return found
+
     def object_of(self, ref: str, claim: ClaimRow | None, instant: int | None = None) -> Entity | Literal | None:
         """The object that a reference stands for, a literal as its earliest claim wrote it."""
         if ref.startswith("e"):
-            return self.directory.entity(int(ref[1:]), instant)
+            return self.entity(int(ref[1:]), instant)
         if not ref or claim is None:
             return None
         return value_of(claim)
@@ -274,7 +282,7 @@ class Reader:
         retracted = next((m for m in marks if m.ended_at > self.snapshot.known_at or m.ended_at == POS_INF), None)
         return Claim(
             id=row.id,
-            subject=self.directory.entity(row.subject),
+            subject=self.entity(row.subject),
             predicate=row.predicate,
             object=self.object_of(row.object, row),
             negative=bool(row.negative),

@@ -310,7 +310,7 @@ class Registry:
     Aliases are those of today, whatever `known_at`; they add up, and the latest definition that claims a name has it.
     """
 
-    __slots__ = ("_aliases", "_cache", "_defined", "_unregistered")
+    __slots__ = ("_aliases", "_cache", "_defined", "_through", "_unregistered")
 
     def __init__(
         self,
@@ -324,6 +324,7 @@ class Registry:
         self._defined = dict(starter_vocabulary())
         self._aliases: dict[str, str] = {}
         self._cache: dict[str | None, Resolved] = {}
+        self._through: dict[tuple[str, bool, bool], tuple[str, ...]] | None = None
         for predicate in self._defined.values():
             self._take_aliases(predicate)
         for recorded_at, predicate in sorted(definitions, key=lambda d: d[0]):
@@ -402,11 +403,14 @@ class Registry:
         return self._read_through(name, inverse=False, flipped=True)
 
     def _read_through(self, name: str, *, inverse: bool, flipped: bool) -> tuple[str, ...]:
-        target = self.canonical(predicate_key(name))
-        found = ((other, self.resolve(other)) for other in self)
-        return tuple(
-            other for other, r in found if (r.predicate.name, r.inverse, r.flipped) == (target, inverse, flipped)
-        )
+        if self._through is None:
+            found: dict[tuple[str, bool, bool], tuple[str, ...]] = {}
+            for other in self:
+                resolved = self.resolve(other)
+                key = (resolved.predicate.name, resolved.inverse, resolved.flipped)
+                found[key] = (*found.get(key, ()), other)
+            self._through = found
+        return self._through.get((self.canonical(predicate_key(name)), inverse, flipped), ())
 
     def __getitem__(self, name: str) -> Predicate:
         """What is registered under a name or an alias; NotFoundError says which names look like it."""
