@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph.instants import NEG_INF, POS_INF
 from semgraph.walk.cut import times_of
+from semgraph.walk.edges import confidences_of
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class EdgeColumns:
             for readings in _chunked(reader, self._cut):
                 keys += [(places[r.row.subject], codes[r.row.predicate], r.row.valid_from) for r in readings]
                 ids += [r.row.id for r in readings]
-                confidence += _confidences(reader, readings, self._cut.instant)
+                confidence += confidences_of(reader, readings, self._cut.instant)
         mine = np.lexsort((self.valid_from, self.predicate, self.subject))
         theirs = np.lexsort(np.array(keys, np.int64).reshape(-1, 3).T[::-1])
         source = np.empty(len(mine), np.intp)
@@ -125,15 +126,6 @@ def _chunked(reader: Reader, cut: Cut) -> Iterator[list[Reading]]:
     for first in range(0, len(rows), _CHUNK):
         readings = (reader.reading(row, row.predicate)[0] for row in rows[first : first + _CHUNK])
         yield [reading for reading in readings if cut.holds(reading.row, reading.body)]
-
-
-def _confidences(reader: Reader, readings: Sequence[Reading], instant: int | None) -> list[float]:
-    found = [reading.body.base for reading in readings]
-    disputed = [at for at, reading in enumerate(readings) if instant is not None and reading.body.rivals]
-    facts = reader.facts([readings[at] for at in disputed], instant)
-    for at, fact in zip(disputed, facts, strict=True):
-        found[at] = fact.confidence
-    return found
 
 
 def filled_graph(edges: EdgeColumns) -> nx.MultiDiGraph[str]:

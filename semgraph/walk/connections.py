@@ -65,7 +65,7 @@ class Connections:
                 for edge in found:
                     if edge.near in before and edge.far in level and (ahead or edge.far in missing):
                         self._edges[edge.far].append(edge)
-            readings = [edge.reading for each in together for edge in self._edges[each]]
+            readings = [edge.reading for each in together for edge in self._edges[each] if edge.reading is not None]
             made = iter(reader.facts(readings, self._cut.instant))
         for each in together:
             own = [next(made) for _ in self._edges[each]]

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from semgraph.reader import Reader, Reading
     from semgraph.walk.cut import Cut
 
-__all__ = ["Direction", "Edge", "Edges", "canonical", "checked_names", "entity_refs", "opposite_direction"]
+__all__ = [
+    "Direction",
+    "Edge",
+    "Edges",
+    "canonical",
+    "checked_names",
+    "confidences_of",
+    "entity_refs",
+    "opposite_direction",
+]
 
 Direction = Literal["out", "in", "any"]
 
@@ -27,21 +36,18 @@ _MILLION = 1_000_000
 
 
 class Edge(NamedTuple):
-    """A step from one entity to another, and the fact that makes it."""
+    """A step from one entity to another by a fact that holds from `start` until `end`.
+
+    `place` puts the facts of one start in a fixed order and tells each apart; the reading is None where it is left for
+    later.
+    """
 
     near: int
     far: int
-    reading: Reading
-
-    @property
-    def start(self) -> int:
-        """When the fact begins."""
-        return self.reading.row.valid_from
-
-    @property
-    def end(self) -> int:
-        """When it ends."""
-        return self.reading.row.valid_to
+    start: int
+    end: int
+    place: tuple[int, str, int, Any]
+    reading: Reading | None
 
 
 def opposite_direction(direction: Direction) -> Direction:
@@ -98,21 +104,15 @@ class Edges:
         asked = (self._where(nodes, direction, turned=turned) for turned in (False, True))
         return sum(store.count(FactRow, scope, **where) for where in asked if where is not None)
 
-    def confidences(self, edges: Iterable[Edge]) -> dict[tuple[str, int], int]:
-        """The confidence of each edge's fact in millionths, by fact and start: whole, so that products are exact."""
-        found: dict[tuple[str, int], int] = {}
-        disputed: dict[tuple[str, int], Reading] = {}
-        instant = self.cut.instant
-        for edge in edges:
-            row, body = edge.reading.row, edge.reading.body
-            key = (row.id, row.valid_from)
-            if instant is not None and any(since <= instant < until for _, since, until, _ in body.rivals):
-                disputed[key] = edge.reading
-            else:
-                found[key] = round(body.base * _MILLION)
-        facts = self.reader.facts(list(disputed.values()), instant)
-        found.update((key, round(fact.confidence * _MILLION)) for key, fact in zip(disputed, facts, strict=True))
-        return found
+    def confidences(self, edges: Iterable[Edge]) -> dict[Any, int]:
+        """The confidence of each edge's fact in millionths, by its place: whole, so that products are exact."""
+        listed = list(edges)
+        found = confidences_of(self.reader, self.readings(listed), self.cut.instant)
+        return {edge.place: round(each * _MILLION) for edge, each in zip(listed, found, strict=True)}
+
+    def readings(self, edges: Sequence[Edge]) -> list[Reading]:
+        """The facts of edges as they are read on the way."""
+        return [edge.reading for edge in edges if edge.reading is not None]
 
     def _rows(self, nodes: Sequence[int], direction: Direction, *, turned: bool) -> list[FactRow]:
         where = self._where(nodes, direction, turned=turned)
@@ -145,14 +145,33 @@ class Edges:
         reading = self.reader.reading(row, row.predicate, turned=turned and entry.symmetric)[0]
         if not self.cut.holds(row, reading.body):
             return None
-        ends = row.subject, int(row.object[1:])
-        return Edge(*(ends[::-1] if turned else ends), reading)
+        near, far = row.subject, int(row.object[1:])
+        if turned:
+            near, far = far, near
+        place = (row.valid_from, row.predicate, row.subject, row.id)
+        return Edge(near, far, row.valid_from, row.valid_to, place, reading)
 
     def _as_walked(self, edge: Edge) -> Edge:
         reading = edge.reading
-        if self.reader.snapshot.predicate(reading.row.predicate).symmetric:
+        if reading is not None and self.reader.snapshot.predicate(reading.row.predicate).symmetric:
             reading = reading._replace(turned=not reading.turned)
-        return Edge(edge.far, edge.near, reading)
+        return edge._replace(near=edge.far, far=edge.near, reading=reading)
+
+
+def confidences_of(reader: Reader, readings: Sequence[Reading], instant: int | None) -> list[float]:
+    """How sure each fact is, as of an instant: of one in conflict then less than its base."""
+    found = [reading.body.base for reading in readings]
+    if instant is None:
+        return found
+    disputed = [
+        at
+        for at, reading in enumerate(readings)
+        if any(since <= instant < until for _, since, until, _ in reading.body.rivals)
+    ]
+    facts = reader.facts([readings[at] for at in disputed], instant)
+    for at, fact in zip(disputed, facts, strict=True):
+        found[at] = fact.confidence
+    return found
 
 
 def checked_names(predicates: Collection[str] | None) -> tuple[str, ...] | None:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from semgraph.walk.edges import Edge
     from semgraph.walk.quick import Quick
 
-__all__ = ["Hops", "neighbours", "quick_neighbours"]
+__all__ = ["EVERYTHING", "Hops", "neighbours", "quick_neighbours", "quick_of"]
 
 _ROWS = 25_000  # facts that one call reads at most from the store
-_EVERYTHING = 10**9  # look-ups: what is too much to be read from the store is worth being loaded
+EVERYTHING = 10**9  # look-ups: what is too much to be read from the store is worth being loaded
 
 
 class Hops(NamedTuple):
@@ -68,7 +68,7 @@ def neighbours(reader: Reader, cut: Cut, name: str | Entity, valid_at: int | Non
         levels.append(frontier)
         if truncated or not frontier:
             break
-    if edges.truncated and (quick := quick_of(reader, reads=_EVERYTHING)) is not None:
+    if edges.truncated and (quick := quick_of(reader, reads=EVERYTHING)) is not None:
         return _in_memory(reader, quick, cut, name, valid_at, asked)
     entities = [[reader.directory.entity(number, cut.instant) for number in level] for level in levels[1:]]
     facts = Connections(Later.of(reader), cut, asked.direction, asked.predicates, lambda: levels, between)

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from semgraph.directory import public_id
+from semgraph.index.marks import object_number
 from semgraph.index.spreading import Spread
 from semgraph.index.steps import Chosen, Looks, Steps, as_nodes
 from semgraph.model import Entity
 from semgraph.walk.cut import times_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from semgraph.index.columns import Columns
     from semgraph.index.keeping import Index
     from semgraph.reader import Reader
     from semgraph.session import Session
+    from semgraph.store.schema import FactRow
     from semgraph.walk.cut import Cut
     from semgraph.walk.edges import Direction
 
@@ -31,6 +33,7 @@ __all__ = ["Quick"]
 _KEPT: Final = 200_000  # names and entities
 _DEAR: Final = 64  # labels read in the time that one takes by itself
 _MANY: Final = 512  # nodes that are put in order by rank
+_MILLION: Final = 1_000_000
 _ROWS: Final = 2_000_000  # that one walk looks at
 
 
@@ -56,6 +59,7 @@ class Quick:
         self._changing: set[int] = set()  # nodes whose label depends on the time
         self._rank: Any = None
         self._missed = 0
+        self._weight: dict[int, int] = {}
 
     @classmethod
     def of(cls, index: Index, columns: Columns) -> Quick:
@@ -157,6 +161,42 @@ class Quick:
             else:
                 kept[node] = _Named(label.casefold(), number, Entity(public_id(number), label))
         return [kept[node] if node in kept else here[node] for node in nodes]
+
+    # -- facts
+
+    def stored(self, reader: Reader, rows: Iterable[int]) -> dict[int, FactRow]:
+        """The rows of the store behind some rows of the columns, of the transaction in which these are in step."""
+        columns = self.columns
+        near, named = columns.subject, columns.predicate
+        wanted = {at: (columns.entity(int(near[at])), columns.predicates[named[at]]) for at in rows}
+        if not wanted:
+            return {}
+        fluents = set(wanted.values())
+        found: dict[tuple[int, str, int, int], list[FactRow]] = {}
+        for row in reader.rows(
+            subject=sorted({subject for subject, _ in fluents}),
+            predicate=sorted({predicate for _, predicate in fluents}),
+            valid_from=sorted({int(columns.start[at]) for at in wanted}),
+        ):
+            key = (row.subject, row.predicate, row.valid_from, object_number(row.object))
+            found.setdefault(key, []).append(row)
+        out = {}
+        for at, fluent in wanted.items():
+            start, far = columns.start[at], columns.object[at]
+            same = [r for r in columns.rows(*fluent) if columns.start[r] == start and columns.object[r] == far]
+            out[at] = found[*fluent, int(start), columns.entity(int(far))][same.index(at)]
+        return out
+
+    def weights(self, reader: Reader, rows: Sequence[int]) -> Mapping[int, int]:
+        """The base confidence of the facts of rows, in millionths."""
+        kept = self._weight
+        missing = [row for row in rows if row not in kept]
+        if len(kept) + len(missing) > _KEPT:
+            kept.clear()
+            missing = list(rows)
+        for row, stored in self.stored(reader, missing).items():
+            kept[row] = round(reader.body(stored).base * _MILLION)
+        return kept
 
     # -- walking
 

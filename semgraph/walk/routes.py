@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left
-from itertools import count
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Path
 from semgraph.temporal import exact
 from semgraph.walk.cut import checked_choice, checked_count
-from semgraph.walk.edges import Edges
+from semgraph.walk.edges import Direction, Edges, checked_names
+from semgraph.walk.hops import EVERYTHING, quick_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
     from semgraph.reader import Reader
     from semgraph.temporal import Bound
     from semgraph.walk.cut import Cut
-    from semgraph.walk.edges import Direction, Edge
+    from semgraph.walk.edges import Edge
+    from semgraph.walk.memory import MemoryEdges
+
+    _Edges = Edges | MemoryEdges
 
 __all__ = ["MAX_CUTOFF", "Mode", "paths"]
 
@@ -53,12 +57,12 @@ class _Way(NamedTuple):
 class _Graph:
     """The edges read so far, as steps from each entity to each next one."""
 
-    def __init__(self, reader: Reader, edges: Edges, source: int, target: int) -> None:
-        self.reader = reader
+    def __init__(self, edges: _Edges, source: int, target: int) -> None:
+        self.reader = edges.reader
         self.edges = edges
         self.steps: dict[int, dict[int, list[Edge]]] = {}
-        self.weights: dict[tuple[str, int], int] = {}
-        self._known: set[tuple[str, int]] = set()
+        self.weights: dict[Any, int] = {}
+        self._known: set[tuple[Any, int]] = set()
         self._sides = ({source}, {target})
         self._frontiers = ([source], [target])
         self.levels = 0
@@ -72,41 +76,68 @@ class _Graph:
         cheap = self.edges.degree(forward, entering=False) <= self.edges.degree(backward, entering=True)
         side = 0 if cheap else 1
         found = self.edges.leaving(forward) if side == 0 else self.edges.entering(backward)
-        self._keep(found)
+        self.keep(found)
         reached = dict.fromkeys(edge.far if side == 0 else edge.near for edge in found)
         fresh = [number for number in reached if number not in self._sides[side]]
         self._sides[side].update(fresh)
         self._frontiers[side][:] = fresh
 
-    def _keep(self, edges: Iterable[Edge]) -> None:
-        fresh = []
+    def keep(self, edges: Iterable[Edge]) -> None:
+        """Take in edges."""
         for edge in edges:
-            key = (edge.reading.row.id, edge.near)
+            key = (edge.place, edge.near)
             if key not in self._known:
                 self._known.add(key)
-                fresh.append(edge)
                 self.steps.setdefault(edge.near, {}).setdefault(edge.far, []).append(edge)
-        self.weights |= self.edges.confidences(fresh)
 
     def weight(self, edge: Edge) -> int:
-        return self.weights[edge.reading.row.id, edge.reading.row.valid_from]
+        return self.weights[edge.place]
 
-    def bounds(self, target: int, length: int) -> list[dict[int, int]]:
-        """For each number of steps left, the best product that a walk of so many steps to the target has."""
-        best = {
-            near: {far: max(map(self.weight, edges)) for far, edges in steps.items()}
-            for near, steps in self.steps.items()
-        }
-        out = [{target: 1}]
+    def bounds(self, source: int, target: int, length: int) -> list[dict[int, int]]:
+        """For each number of steps left, the best product that a walk of so many steps to the target has.
+
+        Of the nodes that are reached from the source in the steps that are not left; only what is on such a walk is
+        weighed.
+        """
+        ahead = [{source}]
         for _ in range(length):
+            ahead.append({far for near in ahead[-1] for far in self.steps.get(near, ())})
+        onward: list[dict[int, dict[int, list[Edge]]]] = []
+        ends = {target}
+        for left in range(1, length + 1):
+            kept = {}
+            for near in ahead[length - left]:
+                steps = {far: edges for far, edges in self.steps.get(near, {}).items() if far in ends}
+                if steps:
+                    kept[near] = steps
+            onward.append(kept)
+            ends = kept.keys() | set()
+        self._weigh(edge for kept in onward for steps in kept.values() for edges in steps.values() for edge in edges)
+        out = [{target: 1}]
+        for kept in onward:
             last = out[-1]
-            level = {}
-            for near, steps in best.items():
-                found = max((weight * last[far] for far, weight in steps.items() if far in last), default=-1)
-                if found >= 0:
-                    level[near] = found
-            out.append(level)
+            out.append(
+                {
+                    near: max(last[far] * max(map(self.weight, edges)) for far, edges in steps.items())
+                    for near, steps in kept.items()
+                }
+            )
         return out
+
+    def _weigh(self, edges: Iterable[Edge]) -> None:
+        unknown = {edge.place: edge for edge in edges if edge.place not in self.weights}
+        self.weights |= self.edges.confidences(unknown.values())
+
+
+class _Asked(NamedTuple):
+    """Which paths are asked for."""
+
+    cut: Cut
+    mode: Mode
+    source: int
+    target: int
+    longest: int
+    limit: int
 
 
 def paths(
@@ -127,23 +158,56 @@ def paths(
     once; in mode overlap once for each common interval that no other of its intervals contains.
     """
     checked_choice("mode", mode, get_args(Mode))
+    checked_choice("direction", direction, get_args(Direction))
     checked_count("cutoff", cutoff, 1)
     checked_count("limit", limit, 0)
-    edges = Edges(reader, cut, direction, predicates, _ROWS)
-    graph = _Graph(reader, edges, source, target)
-    found: list[_Found] = []
-    search = _Search(graph, cut, mode, source, target)
-    for length in range(1, min(cutoff, MAX_CUTOFF) + 1):
-        if source == target or len(found) > limit:
+    names = checked_names(predicates)
+    longest = min(cutoff, MAX_CUTOFF) if source != target else 0
+    asked = _Asked(cut, mode, source, target, longest, limit)
+    edges: _Edges
+    quick = quick_of(reader, reads=2 * longest)
+    if quick is None:
+        edges = Edges(reader, cut, direction, names, _ROWS)
+        found, truncated = _taken(asked, edges)
+        if edges.truncated:
+            quick = quick_of(reader, reads=EVERYTHING)
+    if quick is not None:
+        from semgraph.walk.memory import MemoryEdges
+
+        edges = memory = MemoryEdges(reader, quick, cut, direction, names, _ROWS)
+        found, truncated = _taken_from_memory(asked, memory)
+    made = [_path(reader, edges, cut, mode, each) for each in found[:limit]]
+    return Bounded(made, truncated=truncated)
+
+
+def _taken(asked: _Asked, edges: _Edges, first: int = 1, found: Sequence[_Found] = ()) -> tuple[list[_Found], bool]:
+    """The paths from a length on, after those found of lesser ones; up to one more than asked for, and whether cut."""
+    graph, taken = _Graph(edges, asked.source, asked.target), list(found)
+    search = _Search(graph, asked)
+    for length in range(1, asked.longest + 1):
+        if len(taken) > asked.limit:
             break
         graph.deepen()
-        for each in search.of_length(length):
-            found.append(each)
-            if len(found) > limit:
-                break
-    truncated = len(found) > limit or edges.truncated or search.truncated
-    made = [_path(reader, cut, mode, each) for each in found[:limit]]
-    return Bounded(made, truncated=truncated)
+        if length >= first:
+            taken += islice(search.of_length(length), asked.limit + 1 - len(taken))
+    return taken, len(taken) > asked.limit or edges.truncated or search.truncated
+
+
+def _taken_from_memory(asked: _Asked, edges: MemoryEdges) -> tuple[list[_Found], bool]:
+    """The same; at one instant the shortest ones are sought from both ends, and often nothing else is needed."""
+    if asked.mode != "snapshot" or not asked.longest:
+        return _taken(asked, edges)
+    shortest = edges.shortest(asked.source, asked.target, asked.longest)
+    if shortest is None:
+        return [], False
+    length, steps = shortest
+    graph = _Graph(edges, asked.source, asked.target)
+    graph.keep(steps)
+    search = _Search(graph, asked)
+    found = list(islice(search.of_length(length), asked.limit + 1))
+    if len(found) > asked.limit or search.truncated:
+        return found, True
+    return (found, False) if length == asked.longest else _taken(asked, edges, length + 1, found)
 
 
 class _Found(NamedTuple):
@@ -156,18 +220,15 @@ class _Found(NamedTuple):
 class _Search:
     """Takes the paths of one length after the other out of a graph, best first."""
 
-    def __init__(self, graph: _Graph, cut: Cut, mode: Mode, source: int, target: int) -> None:
+    def __init__(self, graph: _Graph, asked: _Asked) -> None:
         self.graph = graph
-        self.cut = cut
-        self.mode = mode
-        self.source = source
-        self.target = target
+        self.cut, self.mode, self.source, self.target, *_ = asked
         self.left = _STEPS
         self.truncated = False
 
     def of_length(self, length: int) -> Iterator[_Found]:
         """The paths of just so many steps, in order."""
-        bounds = self.graph.bounds(self.target, length)
+        bounds = self.graph.bounds(self.source, self.target, length)
         if self.source not in bounds[length]:
             return
         directory, instant = self.graph.reader.directory, self.cut.instant
@@ -222,9 +283,8 @@ class _Search:
         return _Way(start, end, weight, (*way.edges, edge)) if start < end else None
 
 
-def _tie(way: _Way) -> tuple[int, str]:
-    last = way.edges[-1].reading.row
-    return last.valid_from, last.id
+def _tie(way: _Way) -> tuple[int, str, int, Any]:
+    return way.edges[-1].place
 
 
 def _rising(ways: Sequence[_Way]) -> tuple[_Way, ...]:
@@ -266,13 +326,13 @@ def _maximal(ways: Sequence[_Way]) -> tuple[_Way, ...]:
     return tuple(kept)
 
 
-def _by_interval(way: _Way) -> tuple[int, int, int, int, str]:
+def _by_interval(way: _Way) -> tuple[Any, ...]:
     return (way.start, -way.end, -way.weight, *_tie(way))
 
 
-def _path(reader: Reader, cut: Cut, mode: Mode, found: _Found) -> Path:
+def _path(reader: Reader, edges: _Edges, cut: Cut, mode: Mode, found: _Found) -> Path:
     way = found.way
-    facts = reader.facts([edge.reading for edge in way.edges], cut.instant)
+    facts = reader.facts(edges.readings(way.edges), cut.instant)
     confidence = 1.0
     for fact in facts:
         confidence *= fact.confidence

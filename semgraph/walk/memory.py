@@ -1,0 +1,117 @@
+"""The edges of one view from the columns in memory: what `Edges` reads from the store, with facts left for later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from semgraph.index.marks import DISPUTED
+from semgraph.index.meeting import shortest_steps
+from semgraph.walk.edges import Edge, canonical, confidences_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from semgraph.index.steps import Steps
+    from semgraph.reader import Reader, Reading
+    from semgraph.store.schema import FactRow
+    from semgraph.walk.cut import Cut
+    from semgraph.walk.edges import Direction
+    from semgraph.walk.quick import Quick
+
+__all__ = ["MemoryEdges"]
+
+_MILLION: Final = 1_000_000
+
+
+class MemoryEdges:
+    """Steps through the columns as edges, up to a number of them; `.truncated` says that there were more."""
+
+    def __init__(
+        self,
+        reader: Reader,
+        quick: Quick,
+        cut: Cut,
+        direction: Direction,
+        predicates: tuple[str, ...] | None,
+        budget: int,
+    ) -> None:
+        self.reader = reader
+        self.cut = cut
+        self.left = budget
+        self.truncated = False
+        chosen = quick.chosen(direction, predicates)
+        if chosen is None:
+            wanted = None if predicates is None else canonical(reader, predicates)
+            chosen = quick.learn_chosen(reader, direction, predicates, wanted)
+        self.steps = quick.steps(cut, chosen)
+        self._columns = quick.columns
+        self._quick = quick
+
+    def leaving(self, nodes: Sequence[int]) -> list[Edge]:
+        """The edges that lead away from the entities."""
+        return self._read(self.steps, nodes, back=False)
+
+    def entering(self, nodes: Sequence[int]) -> list[Edge]:
+        """The edges that lead to the entities."""
+        return self._read(self.steps.turned(), nodes, back=True)
+
+    def degree(self, nodes: Sequence[int], *, entering: bool) -> int:
+        """How many rows the edges at the entities take to look at."""
+        steps = self.steps.turned() if entering else self.steps
+        return steps.cost([self._columns.node(number) for number in nodes])
+
+    def shortest(self, source: int, target: int, longest: int) -> tuple[int, list[Edge]] | None:
+        """How many steps the shortest walks take, and the edges on them; None where it is more than the longest."""
+        ends = self._columns.node(source), self._columns.node(target)
+        found = None if min(ends) < 0 else shortest_steps(self.steps, *ends, longest)
+        return None if found is None else (found[0], [self.edge(*step) for step in found[1]])
+
+    def edge(self, row: int, near: int, far: int) -> Edge:
+        """The edge that a row makes from one node to another."""
+        columns = self._columns
+        entity = columns.entity
+        start, end = int(columns.start[row]), int(columns.end[row])
+        place = (start, columns.predicates[columns.predicate[row]], entity(int(columns.subject[row])), row)
+        return Edge(entity(near), entity(far), start, end, place, None)
+
+    def confidences(self, edges: Iterable[Edge]) -> dict[Any, int]:
+        """The confidence of each edge's fact in millionths, by what tells it apart."""
+        listed = list(edges)
+        flags, instant = self._columns.flags, self.cut.instant
+        disputed = [edge for edge in listed if instant is not None and flags[_row(edge)] & DISPUTED]
+        found = dict.fromkeys((edge.place for edge in disputed), 0)
+        plain = [edge for edge in listed if edge.place not in found]
+        weight = self._quick.weights(self.reader, [_row(edge) for edge in plain])
+        found = {edge.place: weight[_row(edge)] for edge in plain}
+        for edge, confidence in zip(
+            disputed, confidences_of(self.reader, self.readings(disputed), instant), strict=True
+        ):
+            found[edge.place] = round(confidence * _MILLION)
+        return found
+
+    def readings(self, edges: Sequence[Edge]) -> list[Reading]:
+        """The facts of edges as they are read on the way, from the store."""
+        rows = self._quick.stored(self.reader, [_row(edge) for edge in edges])
+        return [self._reading(edge, rows[_row(edge)]) for edge in edges]
+
+    def _reading(self, edge: Edge, row: FactRow) -> Reading:
+        symmetric = self.reader.snapshot.predicate(row.predicate).symmetric
+        return self.reader.reading(row, row.predicate, turned=symmetric and edge.near != row.subject)[0]
+
+    def _read(self, steps: Steps, numbers: Collection[int], *, back: bool) -> list[Edge]:
+        found: list[Edge] = []
+        for number in numbers:
+            node = self._columns.node(number)
+            if node < 0:
+                continue
+            rows = steps.rows(node)
+            if len(rows) > self.left:
+                self.truncated = True
+                rows = rows[: self.left]
+            self.left -= len(rows)
+            found += [self.edge(row, *((far, node) if back else (node, far))) for row, far in rows]
+        return found
+
+
+def _row(edge: Edge) -> int:
+    return int(edge.place[3])

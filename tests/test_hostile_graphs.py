@@ -1,0 +1,41 @@
+"""Graphs that make careless walks explode: every read of them comes back, and says where it left something out."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.hostile import SHAPES
+from semgraph import KnowledgeGraph
+
+#: Shape, size, and which reads at their default budgets can't be the whole answer.
+CASES = [
+    ("clique of 300", 60, {"neighbors": 59, "farther": 59, "any": 10, "overlap": 10, "chronological": 10}),
+    ("star of 100,000", 60_000, {"neighbors": 1000, "farther": 1000, "any": 1, "overlap": 1, "chronological": 1}),
+    ("ladder", 300, {"neighbors": 2, "farther": 6, "any": 10, "overlap": 10, "chronological": 10}),
+    ("10,000 parallel edges", 3_000, {"neighbors": 1, "farther": 2, "any": 1, "overlap": 0, "chronological": 1}),
+    ("conflict of 1,000", 60, {"neighbors": 60, "farther": 60, "any": 1, "overlap": 1, "chronological": 1}),
+]
+CUT = {
+    "clique of 300": {"any", "overlap", "chronological"},
+    "star of 100,000": {"neighbors", "farther", "any", "overlap", "chronological"},
+    "ladder": {"any", "overlap", "chronological"},
+    "10,000 parallel edges": {"overlap"},
+    "conflict of 1,000": set(),
+}
+
+
+@pytest.mark.parametrize(("shape", "size", "counts"), CASES, ids=[case[0] for case in CASES])
+def test_reads_are_bounded_and_say_so(shape, size, counts):
+    with KnowledgeGraph() as kg:
+        kg.add_all(SHAPES[shape](size))
+        found = {
+            "neighbors": kg.neighbors("n0"),
+            "farther": kg.neighbors("n0", hops=3),
+            "any": kg.paths("n0", "n1", cutoff=8, direction="any"),
+            "overlap": kg.paths("n0", "n1", mode="overlap", cutoff=8),
+            "chronological": kg.paths("n0", "n1", mode="chronological", cutoff=8),
+        }
+        assert {read: len(answer) for read, answer in found.items()} == counts
+        assert {read for read, answer in found.items() if answer.truncated} == CUT[shape]
+        assert len(kg.match(("n0", "?p", "?x"), limit=100)) == min(100, len(kg.match(("n0", "?p", "?x"))))
+        assert all(neighbor.facts for neighbor in found["neighbors"][:3])
