@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Directory", "chosen_name", "entity_number", "public_id"]
 
 _FEW = 4  # entities that are looked up one by one
+_MOST = 4_000  # entities whose labels are looked up by their numbers
 _KEPT = 1 << 16  # names that a handle remembers from one transaction to the next
 _SELF = "user"  # the alias key under which the self entity is found
 
@@ -236,11 +237,16 @@ class Directory:
         for number in missing:
             self._labels[number] = []
         store, scope = self.ledger.store, self.ledger.scope
-        found = (
-            [row for number in missing for row in store.select(AliasRow, scope, entity=number, retracted_at=POS_INF)]
-            if len(missing) <= _FEW
-            else store.iterate(AliasRow, scope, entity=missing, retracted_at=POS_INF)
-        )
+        found: Iterable[AliasRow]
+        if len(missing) <= _FEW:
+            found = [
+                r for number in missing for r in store.select(AliasRow, scope, entity=number, retracted_at=POS_INF)
+            ]
+        elif len(missing) <= _MOST:
+            found = store.iterate(AliasRow, scope, entity=missing, retracted_at=POS_INF)
+        else:  # then every name is read sooner than each is looked up
+            wanted = set(missing)
+            found = (r for r in store.iterate(AliasRow, scope, retracted_at=POS_INF) if r.entity in wanted)
         for row in found:
             if row.kind != "alias":
                 self._labels[row.entity].append(row)
