@@ -334,6 +334,46 @@ def test_export_and_import_lose_nothing(run, tmp_path: Path, capsys: pytest.Capt
     assert run("import", str(first))[1] == "5 claims: idempotent 5\n"
 
 
+def test_any_slice_goes_into_any_format(run, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """What a copy of each file holds, by the words of its commands."""
+    slices = {
+        "all": ([], ["Maya works_at Linear", "Maya works_at Stripe"]),
+        "then": (["--at", "2022"], ["Maya works_at Stripe"]),
+        "window": (["--from", "2020", "--to", "2022"], ["Maya works_at Stripe"]),
+    }
+    for name, (words, held) in slices.items():
+        for kind in ("graphml", "gexf"):
+            path, copy = tmp_path / f"{name}.{kind}.gz", str(tmp_path / f"{name}-{kind}.db")
+            assert run("export", *words, str(path))[0] == 0
+            assert main(["--db", copy, "import", str(path)]) == 0
+            out = capsys.readouterr().out.splitlines()
+            assert out[1].startswith("predicates: ")
+            with KnowledgeGraph(copy) as kg:
+                assert [fact.label for fact in kg.during().facts("Maya", "works_at")] in (held, held[::-1])
+
+
+def test_an_export_at_a_time_can_be_asked_for_on_either_side(run, tmp_path: Path):
+    before, after = tmp_path / "a.gexf", tmp_path / "b.gexf"
+    assert run("--at", "2022", "export", str(before))[0] == 0
+    assert run("export", "--format", "gexf", "--at", "2022", str(after))[0] == 0
+    assert before.read_bytes() == after.read_bytes()
+    assert run("--at", "2022", "export", "--at", "2021", str(before))[0] == 2
+    assert run("export", "--at", "2022", "--to", "2021", str(before))[0] == 2
+
+
+def test_what_a_foreign_graph_could_not_say_is_noted(run, tmp_path: Path):
+    path = tmp_path / "a.gexf"
+    path.write_text(
+        '<gexf xmlns="http://gexf.net/1.3" version="1.3"><graph><nodes><node id="a"/></nodes>'
+        '<edges><edge source="a" target="b" shade="red"/></edges></graph></gexf>'
+    )
+    status, _, err = run("import", str(path))
+    assert (status, "a.gexf, line 1: edge has the attribute 'shade'" in err) == (1, True)
+    status, out, err = run("import", "--no-strict", str(path))
+    assert (status, out) == (0, "1 claim: new 1\npredicates: linked_to 1\n")
+    assert "names 1 nodes" in err or "name 1 nodes" in err
+
+
 def test_refused_claims_of_a_file_are_told_apart_from_the_counts(run, tmp_path: Path):
     lines = [
         '{"subject": "Ann", "predicate": "knows", "object": "Bob"}',

@@ -195,7 +195,7 @@ BAD = {
     "time of a write": Bad(["--at", "2020", *ADD], status=2, says="--at"),
     "missing file": Bad(["import", "missing.jsonl"], says="missing.jsonl"),
     "folder to import": Bad(["import", "in.jsonl"], prepare=lambda f: (f / "in.jsonl").mkdir(), says="in.jsonl"),
-    "unknown format": Bad(["import", "a.csv"], says="a.csv"),
+    "unknown format": Bad(["import", "a.xls"], says="a.xls"),
     "malformed import": Bad(["import", "in.jsonl"], prepare=plain('{"subject": "a"\n'), says="line 1"),
     "import of something else": Bad(["import", "in.jsonl"], prepare=plain('{"node": 1}\n'), says="line 1"),
     "import of nothing": Bad(["import", "-"], says="empty"),

@@ -22,6 +22,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 MAX_LINES = 500
 HEAVY = {"dateparser", "edtf", "mcp", "networkx", "numpy", "openai", "pydantic", "rapidfuzz", "rich"}
+OPTIONAL = PROJECT["project"]["optional-dependencies"]
 # Named by the user for untrusted input to come; no module needs it yet.
 DECLARED_AHEAD = {"pydantic"}
 # Imported under another name than they are installed by, or not imported at all.
@@ -111,10 +112,16 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+def named(requirement: str) -> str:
+    return requirement.split(">", maxsplit=1)[0].split(";", maxsplit=1)[0].strip()
+
+
 def test_declared_dependencies_are_the_imported_ones():
     used = set().union(*map(imported, SOURCES)) - set(sys.stdlib_module_names) - {"semgraph"}
-    declared = {line.split(">")[0].split(";")[0].strip() for line in PROJECT["project"]["dependencies"]}
-    assert used <= declared, "imported without being declared"
+    declared = {named(line) for line in PROJECT["project"]["dependencies"]}
+    extras = {named(line) for extra, lines in OPTIONAL.items() if extra != "dev" for line in lines}
+    assert used <= declared | extras, "imported without being declared"
+    assert extras <= used, "an extra that nothing uses"
     assert declared - used <= DECLARED_AHEAD | DATA_ONLY, "declared without being used"
 
 

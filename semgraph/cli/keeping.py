@@ -20,32 +20,58 @@ if TYPE_CHECKING:
 
     from semgraph.model import Batch
     from semgraph.recovering import Recovery
+    from semgraph.view import GraphView
 
 __all__: list[str] = []
 
 
-@command(example="semgraph export notes.jsonl.gz\nsemgraph --at 2024 export notes.graphml", slices=True)
+@command(
+    example="semgraph export notes.jsonl.gz\nsemgraph export --at 2024 notes.gexf\n"
+    "semgraph export --from 2020 --to 2024 notes.graphml.gz",
+    slices=True,
+)
 @click.argument("path", type=click.Path(), default="-")
 @click.option("--format", type=click.Choice(WRITABLE), help="The format; by the suffix if left out.")
+@click.option("--at", metavar="WHEN", help="What held then; what held at any time if left out.")
+@click.option("--from", "start", metavar="WHEN", help="What held in that year, month or day, or from then until --to.")
+@click.option("--to", "end", metavar="WHEN", help="What held before then.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @pass_app
-def export(app: App, /, path: str, format: str | None, *, force: bool) -> None:  # noqa: A002
+def export(app: App, /, path: str, format: str | None, *, force: bool, **times: str | None) -> None:  # noqa: A002
     """Write the scope to a file.
 
-    JSON lines lose nothing; the other formats hold the facts, with --at those of that time. The PATH - is standard
-    output.
+    JSON lines (.jsonl) hold all of it and lose nothing. The other formats hold facts as nodes and edges: GraphML, GEXF
+    for the timeline of Gephi, CSV with its nodes in a second file, JSON for networkx and d3, Parquet, and RDF as
+    N-Quads (.nq) or TriG. The PATH - is standard output.
     """
-    from semgraph.exchange import write
+    from semgraph.exchange import format_of, write
+    from semgraph.exchange.graph import most_facts
 
-    view = app.view()
+    kind = format or ("jsonl" if path == "-" else format_of(path, None, WRITABLE))
+    view = _slice(app, kind, **times)
     if path == "-":
-        write(view, sys.stdout.buffer, format=format or "jsonl")
+        write(view, sys.stdout.buffer, format=kind)
         return
     if not (force or _is_the_store(app, path)):
         _ask_to_replace(path)
-    with working(f"writing {clean(path)}") as reach:
-        write(view, path, format=format, progress=reach)
+    with working(f"writing {clean(path)}", most_facts(view)) as reach:
+        write(view, path, format=kind, progress=reach)
     show(app, {"path": path}, [clean(f"exported to {path}")])
+
+
+def _slice(app: App, kind: str, at: str | None, start: str | None, end: str | None) -> GraphView:
+    """The graph as it is to be written: at an instant, over a window, or over all time."""
+    if at is not None and app.at is not None:
+        raise click.UsageError("--at stands before the command and after it; give it once")
+    at = app.at if at is None else at
+    if at is not None and (start is not None or end is not None):
+        raise click.UsageError("--at is one instant, --from and --to are a window; give one of the two")
+    known_at = app.when(app.known_at)
+    if at is not None:
+        return app.graph().at(app.when(at), known_at=known_at)
+    if start is not None or end is not None or (app.known_at is not None and kind != "jsonl"):
+        return app.graph().during(app.when(start), app.when(end), known_at=known_at)
+    return app.view()
 
 
 def _is_the_store(app: App, path: str) -> bool:
@@ -87,8 +113,9 @@ def _ask_to_replace(path: str) -> None:
 def import_file(app: App, /, path: str, format: str | None, **words: Any) -> None:  # noqa: A002
     """Take in a file, all of it or nothing.
 
-    PATH is an export, has the parameters of a claim on each line, or is a graph of another tool; - is standard input.
-    An export restores an empty scope as it was; into another one its claims come as new ones.
+    JSON lines are an export, or have the parameters of a claim on each line. An export restores an empty scope as it
+    was; into another one its claims come as new ones. Other files are graphs, whose nodes become entities and whose
+    edges become claims. The PATH - is standard input.
     """
     from semgraph.exchange import format_of, read
 
@@ -100,7 +127,8 @@ def import_file(app: App, /, path: str, format: str | None, **words: Any) -> Non
             batch = read(graph, sys.stdin.buffer, format=format or "jsonl", **words)
         else:
             batch = read(graph, path, format=format, **words)
-    show(app, batch, [_counted(batch)])
+    met = ", ".join(f"{clean(name)} {times:,}" for name, times in batch.predicates.items())
+    show(app, batch, [_counted(batch), *([f"predicates: {met}"] if met else [])])
     if not app.json:
         beside = [clean(f"semgraph: {command_words(note)}") for note in batch.notes]
         for (code, reason), count_ in Counter((r.code, r.reason) for r in batch.rejected).items():

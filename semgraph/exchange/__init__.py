@@ -23,9 +23,13 @@ _SUFFIXES = {
     ".gexf": "gexf",
     ".csv": "csv",
     ".json": "json",
+    ".parquet": "parquet",
+    ".nq": "rdf",
+    ".trig": "trig",
+    ".tsv": "kgtk",
 }
-WRITABLE = ("jsonl", "graphml", "gexf", "csv", "json")
-READABLE = ("jsonl", "graphml", "gexf")
+WRITABLE = ("jsonl", "graphml", "gexf", "csv", "json", "parquet", "rdf", "trig")
+READABLE = ("jsonl", "graphml", "gexf", "csv", "json", "wikidata", "kgtk")
 
 
 def write(
@@ -45,6 +49,9 @@ def write(
         path: where to, or a binary stream, which needs `format`.
         format: one of `WRITABLE`; by the suffix if left out.
         progress: is called now and then with the number of facts written.
+
+    Raises:
+        MissingExtraError: Parquet and TriG need an optional dependency each.
 
     >>> import semgraph
     >>> kg, copy = semgraph.KnowledgeGraph(), semgraph.KnowledgeGraph()

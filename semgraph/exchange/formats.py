@@ -14,13 +14,11 @@ from semgraph.view import GraphView, is_graph
 
 if TYPE_CHECKING:
     from semgraph.engine import KnowledgeGraph
-    from semgraph.exchange.foreign import ForeignGraph
     from semgraph.exchange.lines import Place
     from semgraph.model import Batch
 
 Progress = Callable[[int], None]
 Writer = Callable[[GraphView, IO[bytes], "Progress | None"], None]
-Reader = Callable[..., "ForeignGraph"]
 
 __all__ = ["Progress", "read_graph", "write_graph"]
 
@@ -29,8 +27,10 @@ _WRITERS: Final = {
     "gexf": ("gexf", "write_gexf"),
     "csv": ("tables", "write_edges"),
     "json": ("nodelink", "write_nodelink"),
+    "parquet": ("parquet", "write_parquet"),
+    "rdf": ("rdf", "write_nquads"),
+    "trig": ("rdf", "write_trig"),
 }
-_READERS: Final = {"graphml": ("graphml", "read_graphml"), "gexf": ("gexf", "read_gexf")}
 
 
 def write_graph(view: GraphView, place: Place, kind: str, progress: Progress | None) -> None:
@@ -61,6 +61,24 @@ def read_graph(
     from semgraph.exchange.intake import check_wishes, intake
 
     check_wishes(source, unregistered)
-    module, name = _READERS[kind]
-    load: Reader = getattr(import_module(f"semgraph.exchange.{module}"), name)
-    return intake(kg, load(place, strict=strict), source, unregistered)
+    if kind == "graphml":
+        from semgraph.exchange.graphml import read_graphml
+
+        return intake(kg, read_graphml(place, strict=strict), source, unregistered)
+    if kind == "gexf":
+        from semgraph.exchange.gexf import read_gexf
+
+        return intake(kg, read_gexf(place, strict=strict), source, unregistered)
+    if kind == "csv":
+        from semgraph.exchange.tables import take_tables
+
+        return take_tables(kg, place, source, unregistered)
+    if kind == "kgtk":
+        from semgraph.exchange.kgtk import read_kgtk
+        from semgraph.exchange.statements import take_statements
+
+        voice = source or "imported:kgtk"
+        return take_statements(kg, read_kgtk(place, voice), voice, unregistered)
+    from semgraph.exchange.jsonfiles import take_json, take_wikidata
+
+    return (take_json if kind == "json" else take_wikidata)(kg, place, source, unregistered)

@@ -11,6 +11,7 @@ import hashlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.model import Entity
+from semgraph.store.schema import FactRow
 from semgraph.temporal import MAX_INSTANT, MIN_INSTANT
 from semgraph.view import is_graph
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int], None]
 
-__all__ = ["EDGE_COLUMNS", "Edge", "GraphRows", "Node", "joined_sources", "split_sources"]
+__all__ = ["EDGE_COLUMNS", "Edge", "GraphRows", "Node", "joined_sources", "most_facts", "split_sources"]
 
 
 class Node(NamedTuple):
@@ -117,6 +118,12 @@ class GraphRows:
         key = literal_id(kind, label)
         self._literals[key] = Node(key, label, kind)
         return key
+
+
+def most_facts(view: GraphView) -> int:
+    """How many edges the view may have at most: the facts of its scope as it is now."""
+    with view.reading() as reader:
+        return reader.ledger.store.count(FactRow, reader.ledger.scope)
 
 
 def kind_of(thing: Literal) -> str:

@@ -1,0 +1,91 @@
+"""JSON documents of graphs: node-link form and entities of Wikidata, told apart by what they hold."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from semgraph.errors import ImportRejected
+from semgraph.exchange.intake import intake
+from semgraph.exchange.lines import reading_bytes, shown_name
+from semgraph.exchange.nodelink import node_link_graph
+from semgraph.exchange.statements import take_statements
+from semgraph.exchange.wikidata import entities_of, read_entity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from semgraph.engine import KnowledgeGraph
+    from semgraph.exchange.lines import Place
+    from semgraph.exchange.statements import Entry
+    from semgraph.model import Batch
+
+__all__ = ["take_json", "take_wikidata"]
+
+_MAX_SIZE: Final = 64 << 20  # bytes, unpacked
+_HINT: Final = "split it"
+
+
+def take_json(kg: KnowledgeGraph, place: Place, source: str | None, unregistered: str) -> Batch:
+    """What a document did: a graph in node-link form, or entities of Wikidata.
+
+    Raises:
+        ImportRejected: bad_json, bad_encoding or bad_row; foreign for a document of another kind; oversize, bad_gzip
+            or unreadable.
+    """
+    shown = shown_name(place)
+    document = _document(place)
+    if isinstance(document, dict) and "nodes" in document:
+        return intake(kg, node_link_graph(document, shown), source, unregistered)
+    return _tell(kg, [(0, document)], shown, source, unregistered)
+
+
+def take_wikidata(kg: KnowledgeGraph, place: Place, source: str | None, unregistered: str) -> Batch:
+    """What entities of Wikidata did: one of them, a list, an answer of its API, or a dump with one on each line."""
+    with reading_bytes(place, _MAX_SIZE, _HINT) as file:
+        data = file.read()
+    shown = shown_name(place)
+    lines = data.splitlines()
+    if len(lines) > 2 and lines[0].strip() == b"[":
+        return _tell(kg, list(_dump(lines, shown)), shown, source, unregistered)
+    return _tell(kg, [(0, _parsed(data, shown))], shown, source, unregistered)
+
+
+def _dump(lines: list[bytes], shown: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(lines[1:], 2):
+        bare = line.strip().removesuffix(b",")
+        if bare and bare != b"]":
+            yield number, _parsed(bare, f"{shown}, line {number}")
+
+
+def _tell(
+    kg: KnowledgeGraph, documents: list[tuple[int, Any]], shown: str, source: str | None, unregistered: str
+) -> Batch:
+    voice = source or "imported:wikidata"
+    entries: list[Entry] = []
+    for line, document in documents:
+        at = f"{shown}, line {line}" if line else shown
+        try:
+            entries += [read_entity(found, voice) for found in entities_of(document)]
+        except (ValueError, ArithmeticError) as error:
+            raise ImportRejected("foreign" if not entries and not line else "bad_row", f"{at}: {error}") from None
+    return take_statements(kg, entries, voice, unregistered)
+
+
+def _document(place: Place) -> Any:
+    with reading_bytes(place, _MAX_SIZE, _HINT) as file:
+        return _parsed(file.read(), shown_name(place))
+
+
+def _parsed(data: bytes, at: str) -> Any:
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise ImportRejected("bad_encoding", f"{at}: byte {error.start + 1} is no UTF-8; save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ImportRejected("bad_json", f"{at}: this is no JSON: {why}") from None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
