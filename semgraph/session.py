@@ -217,6 +217,10 @@ class Session:
         if isinstance(when, datetime) and when.tzinfo is UTC:
             return instant_of(when)
         bound = self.when(when)
+        if bound is None and when is not None:
+            raise RejectedError(
+                "bad_time", f"{when!r} is an open end and no moment: give a date, or leave it out for now"
+            )
         if bound is None:
             return self.moment()[0]
         if bound.precision == "unknown":

@@ -243,7 +243,7 @@ def _interval(
     start = None if valid_from is None else parse_bound(valid_from, timezone=timezone)
     if valid_from is not None and start is None:
         raise RejectedError(
-            "bad_time", "'..' is an open end and no start: leave valid_from out, or say always or unknown"
+            "bad_time", "'..' is an open end and no start: give a date, always or unknown, or leave it out"
         )
     if valid_through is not None:
         end = parse_through(valid_through, timezone=timezone)

@@ -133,7 +133,7 @@ class TellingView(GraphView):
             subject=subject,
             predicate=predicate,
             object=object,
-            valid_from=None if unknown else bound,
+            valid_from=None if unknown else at if bound is None else bound,
             kind="end",
             qualifiers=qualifiers,
             source=source,

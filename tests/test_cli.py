@@ -243,6 +243,17 @@ def test_no_result_is_no_error_and_is_said_beside_the_data(run):
         assert err
 
 
+@pytest.mark.parametrize("words", [["list", "Mya"], ["value", "Mya", "works_at"], ["explain", "Mya", "works_at"]])
+def test_a_name_that_nothing_bears_is_told_from_nothing_that_holds(run, words: list[str]):
+    status, out, err = run(*words)
+    assert (status, out) == (0, "")
+    assert err == "semgraph: nothing holds: no entity is called 'Mya'; did you mean 'Maya'?\n"
+    status, out, err = run(words[0], "Maya", "eats")
+    assert (status, out) == (0, "")
+    assert err.startswith("semgraph: nothing holds")
+    assert "no entity" not in err
+
+
 def test_timeline_of_one_predicate_shows_its_gaps(run):
     run("add", "Ann", "works_at", "Acme", "--valid-from", "2001", "--valid-to", "2003")
     run("add", "Ann", "works_at", "Bolt", "--valid-from", "2005")

@@ -107,6 +107,13 @@ BAD = {
     "a stretch of time to read at": Bad(["--at", "from 2018 to 2020", "about", "Maya"], 2, says="give one date"),
     "an end as a start": Bad([*ADD, "--valid-from", "until 2020"], 2, says="--valid-to"),
     "a start as an end": Bad([*ADD, "--valid-to", "since March"], 2, says="--valid-from"),
+    "an open end to read at": Bad(["--at", "..", "about", "Maya"], says="open end"),
+    "an open end to know at": Bad(["--known-at", "..", "about", "Maya"], says="open end"),
+    "an open end to compare": Bad(["diff", "..", "2024"], says="open end"),
+    "an open end as the moment of an end": Bad(["end", "Maya", "works_at", "--at", ".."], says="open end"),
+    "an open end of a settlement": Bad(
+        ["settle", "Maya", "lives_in", "keep_both", "--valid-at", ".."], says="open end"
+    ),
     "naive date-time": Bad([*ADD, "--valid-from", "2023-02-01T10:00"], says="naive_time"),
     "inverted interval": Bad([*ADD, "--valid-from", "2024", "--valid-to", "2020"], says="empty_interval"),
     "year out of range": Bad([*ADD, "--valid-from", "Y300000"], says="time_range"),
@@ -172,7 +179,7 @@ BAD = {
     "part given twice": Bad(["list", "Maya", "--subject", "Ann"], status=2, says="twice"),
     "qualifier without a value": Bad([*ADD, "--qualifiers", "topic"], status=2, says="topic"),
     "two ends": Bad([*ADD, "--valid-to", "2025", "--valid-through", "2025"], 2, says="--valid-through"),
-    "an open end as a start": Bad([*ADD, "--valid-from", ".."], says="--valid-from"),
+    "an open end as a start": Bad([*ADD, "--valid-from", ".."], says="open end"),
     "an unknown zone": Bad(["--timezone", "Europe/Nowhere", *ADD, "--valid-from", "2024"], says="Europe/Nowhere"),
     "an option of the group after the command": Bad(
         ["list", "--scope", "x"], 2, says="--scope goes before the command"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from semgraph.errors import RejectedError
+from semgraph.errors import NotFoundError, RejectedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -87,11 +87,9 @@ class App:
         return self._graph
 
     def changed(self) -> bool | None:
-        """Whether the store was written to since this command opened it; None if that can't be told."""
-        if self._graph is None:
+        """Whether the store was written to since this command opened it for that; None if that can't be told."""
+        if self._graph is None or self._before is None:
             return False
-        if self._before is None:
-            return None
         try:
             return self._graph.at().known_at != self._before
         except Exception:  # noqa: BLE001 - whatever an interrupt left behind
@@ -355,6 +353,20 @@ def show(app: App, /, value: object, lines: Iterable[str], *, empty: str = "") -
         printed = True
     if empty and not printed:
         click.echo(f"semgraph: {empty}", err=True)
+
+
+def absence(view: GraphView, *given: str | Entity | None) -> str:
+    """Why nothing was found: a name that nothing bears, with those that look like it, or only nothing that holds."""
+    for name in given:
+        if name is None:
+            continue
+        try:
+            view.entity(name)
+        except NotFoundError as error:
+            from semgraph.cli.text import clean
+
+            return clean(f"nothing holds: {error}")
+    return "nothing holds"
 
 
 def default_file_path() -> Path:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from semgraph.cli.app import ENTITY, PREDICATE, command, pass_app, show
+from semgraph.cli.app import ENTITY, PREDICATE, absence, command, pass_app, show
 
 if TYPE_CHECKING:
     from semgraph.cli.app import App
@@ -45,13 +45,17 @@ def explain(app: App, /, fact: str, predicate: str | None, object: str | None) -
 
     graph = app.graph()
     if predicate is None:
-        found = [graph.explain(fact)]
-    else:
-        facts = list(graph.facts(app.name(fact), predicate, app.maybe_name(object)))
-        found = [graph.explain(one) for one in facts]
+        one = graph.explain(fact)
+        show(app, one, story(one))
+        return
+    subject = app.name(fact)
+    found = [graph.explain(one) for one in graph.facts(subject, predicate, app.maybe_name(object))]
     lines = (line for n, one in enumerate(found) for line in (*[""] * bool(n), *story(one)))
-    empty = "nothing holds; what held is in `semgraph timeline`, what was believed in `semgraph history`"
-    show(app, found[0] if predicate is None else found, lines, empty=empty)
+    show(app, found, lines)
+    if not found and not app.json:
+        why = absence(graph, subject)
+        hint = "" if ":" in why else ": `semgraph timeline` shows what held, `semgraph history` what was believed"
+        show(app, None, (), empty=why + hint)
 
 
 @command(example="semgraph history Maya works_at")

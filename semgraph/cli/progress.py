@@ -7,6 +7,8 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from click import get_current_context
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -45,6 +47,8 @@ class _Bar:
         self._lock = threading.Lock()
         self._ended = False
         self._shown: Any = None
+        context = get_current_context(silent=True)
+        self._plain = context is not None and context.color is False
 
     def show(self) -> None:
         """Draw it from now on."""
@@ -52,7 +56,7 @@ class _Bar:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar = Progress(*columns, console=Console(stderr=True, no_color=self._plain or None), transient=True)
         bar.add_task(self._words, total=self._total, completed=self._done)
         with self._lock:
             if not self._ended:

@@ -6,28 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from semgraph.cli.app import ENTITY, PREDICATE, QUALIFIERS, command, pass_app, show
+from semgraph.cli.app import ENTITY, PREDICATE, QUALIFIERS, absence, command, pass_app, show
 from semgraph.cli.text import clean, folded
-from semgraph.errors import NotFoundError
 
 if TYPE_CHECKING:
     from semgraph.cli.app import App
-    from semgraph.model import Entity
-    from semgraph.view import GraphView
 
 __all__: list[str] = []
-
-
-def absence(view: GraphView, *given: str | Entity | None) -> str:
-    """Why nothing was found: a name that nothing bears, with those that look like it, or only nothing that holds."""
-    for name in given:
-        if name is None:
-            continue
-        try:
-            view.entity(name)
-        except NotFoundError as error:
-            return clean(f"nothing holds: {error}")
-    return "nothing holds"
 
 
 @command(example="semgraph value Maya works_at\nsemgraph --at 2022 value Maya works_at", slices=True)
