@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import fields
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +15,7 @@ from semgraph import model, recovering
 from semgraph.cli import main
 from semgraph.cli.app import PLACES
 from semgraph.cli.helping import TOPICS
-from semgraph.cli.reference import DOCUMENTS, MEANINGS, OBJECTS
+from semgraph.cli.reference import DOCUMENTS, MEANINGS, OBJECTS, attributes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +34,7 @@ def test_the_reference_in_the_readme_is_that_of_the_commands():
 
 def test_every_command_has_a_document_and_every_attribute_a_meaning():
     assert set(DOCUMENTS) == set(PLACES)
-    names = {field.name for made in CLASSES.values() for field in fields(made)}
+    names = {name for made in CLASSES.values() for name, _ in attributes(made)}
     assert names == set(MEANINGS)
 
 
@@ -104,7 +103,7 @@ def described(document: object, words: str) -> bool:
         inner = words.removeprefix("list of ")
         return isinstance(document, list) and all(described(one, inner) for one in document)
     if words in CLASSES:
-        return isinstance(document, dict) and set(document) == {field.name for field in fields(CLASSES[words])}
+        return isinstance(document, dict) and set(document) == {name for name, _ in attributes(CLASSES[words])}
     if named := re.fullmatch(r"\{(\w+(?:, \w+)*)\}", words):
         return isinstance(document, dict) and set(document) == set(named[1].split(", "))
     return document is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,7 +14,7 @@ from semgraph.cli.app import SECTIONS, cli
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["DOCUMENTS", "MEANINGS", "OBJECTS", "commands_markdown", "json_lines"]
+__all__ = ["DOCUMENTS", "MEANINGS", "OBJECTS", "attributes", "commands_markdown", "json_lines"]
 
 #: The document of each command: an object by its name, a list of such, or what is said in words.
 DOCUMENTS: Final = {
@@ -149,6 +149,13 @@ def _classes() -> dict[str, Any]:
     return {name: getattr(model, name, None) or getattr(recovering, name) for name in OBJECTS}
 
 
+def attributes(made: Any) -> list[tuple[str, str]]:
+    """What a class of objects has, each with its type: the fields of a dataclass, else what a match finds."""
+    if is_dataclass(made):
+        return [(field.name, str(field.type)) for field in fields(made)]
+    return [(name, str(getattr(made, name).fget.__annotations__["return"])) for name in made.__match_args__]
+
+
 def json_lines(width: int = 78) -> Iterator[str]:
     """The documents of the commands and the attributes of their objects."""
     yield from textwrap.wrap(_INTRODUCTION, width)
@@ -160,10 +167,10 @@ def json_lines(width: int = 78) -> Iterator[str]:
     for name, made in _classes().items():
         yield ""
         yield from textwrap.wrap(f"{name}: {_first(made.__doc__)}", width, subsequent_indent="  ")
-        for field in fields(made):
-            words = f"{_type(str(field.type))}; {MEANINGS.get(field.name, '')}"
+        for attribute, kind in attributes(made):
+            words = f"{_type(kind)}; {MEANINGS.get(attribute, '')}"
             first, *more = textwrap.wrap(words, width - 22)
-            yield f"  {field.name:<20}{first}"
+            yield f"  {attribute:<20}{first}"
             yield from (" " * 22 + line for line in more)
 
 
