@@ -22,6 +22,8 @@ _IDENT_BYTES: Final = _IDENT_DIGITS // 2
 
 def packed(symbols: Symbols, table: RowType, rows: Sequence[Sequence[Any]]) -> Iterable[tuple[Any, ...]]:
     """The rows as the file has them; values that it never saw are added to it."""
+    if len(rows) == 1:
+        return (_packed_row(symbols, table, rows[0]),)
     by_column: list[Any] = list(zip(*rows, strict=True))
     distinct = {found.at: dict.fromkeys(by_column[found.at]) for found in _interned(table)}
     wanted: dict[Any, None] = {}
@@ -45,6 +47,34 @@ def packed(symbols: Symbols, table: RowType, rows: Sequence[Sequence[Any]]) -> I
     for found in _idents(table):
         by_column[found.at] = _all_idents(by_column[found.at])
     return zip(*by_column, strict=True)
+
+
+def _packed_row(symbols: Symbols, table: RowType, row: Sequence[Any]) -> tuple[Any, ...]:
+    """The same for a row by itself, as single writes bring it: no columns are put together."""
+    values, missing, at = list(row), [], []
+    for found in _special(table):
+        number = _packed_value(symbols, found, row[found.at])
+        values[found.at] = number
+        if number is row[found.at] and number is not None and found.form is not Form.IDENT:
+            entity = entity_of(number) if found.form is Form.REF else None
+            stored = number if entity is None else entity
+            if isinstance(stored, int) or len(stored) <= LONGEST:
+                missing.append(stored)
+                at.append(found)
+    if missing:
+        symbols.intern(list(dict.fromkeys(missing)))
+        for found in at:
+            values[found.at] = _packed_value(symbols, found, row[found.at])
+    return tuple(values)
+
+
+def _packed_value(symbols: Symbols, found: Column, value: Any) -> Any:
+    """The value as the file has it; the value itself where the file does not know it or keeps it so."""
+    if found.form is Form.IDENT:
+        return _ident(value)
+    if found.form is Form.REF:
+        return _refs(symbols, (value,))[0] if value not in symbols.ref_numbers else symbols.ref_numbers[value]
+    return symbols.numbers.get(value, value)
 
 
 def unpacked(symbols: Symbols, table: RowType, rows: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
@@ -71,6 +101,9 @@ def sought(symbols: Symbols, of: Column, value: Any) -> Any:
         return value
     if of.form is Form.IDENT:
         return _ident(value)
+    known = (symbols.ref_numbers if of.form is Form.REF else symbols.numbers).get(value)
+    if known is not None:
+        return known
     if of.form is Form.REF and (entity := entity_of(value)) is not None:
         value = entity
     if isinstance(value, str) and len(value) > LONGEST:

@@ -181,6 +181,8 @@ class Tables:
 
 def _canonical(table: RowType, rows: Sequence[Any]) -> Sequence[Any]:
     """The rows in their canonical form; looked at column by column, since nearly always they are."""
+    if len(rows) == 1:
+        return (canonical(rows[0]),)
     for found, values in zip(columns(table).values(), zip(*rows, strict=True), strict=True):
         kinds = set(map(type, values))
         kinds.discard(found.type)
