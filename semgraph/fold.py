@@ -132,7 +132,7 @@ def carry_on(
     """
     first = min(s.start for s in later)
     sweep = _Sweep([], policy, trace or {})
-    known = {(g.value, g.start): g for g in standing}
+    opened: list[tuple[_Holder, Segment]] = []
     for g in standing:
         holder = _Holder(g.value, g.value, g.start, g.start_bound, g.basis, g.opened)
         holder.supports = {span.statement: span.since for span in g.spans}
@@ -141,18 +141,19 @@ def carry_on(
             if s.said >= first:
                 sweep.schedule_affirmation(s)
         sweep.holders[g.value] = holder
+        opened.append((holder, g))
     for s in later:
         sweep.schedule(s)
     sweep.run()
-    still = [(known.get((w.value, w.start)), w) for w in sweep.holders.values()]
-    ended = {(g.value, g.start) for g in sweep.segments}
-    if known.keys() - ended - {(w.value, w.start) for _, w in still}:
+    still = {id(w): w for w in sweep.holders.values()}
+    if any(g.start >= first and id(holder) not in still for holder, g in opened):
         return None
-    for before, w in still:
-        if before is None or len(w.supports) != len(before.spans):
+    unchanged = {id(w) for w, g in opened if len(w.supports) == len(g.spans)}
+    for w in sweep.holders.values():
+        if id(w) not in unchanged:
             sweep.emit(w, POS_INF, "open", (), "", None)
-    starts = {(g.value, g.start) for g in sweep.segments}
-    if any((g.value, g.end) in starts for g in sweep.segments):
+    known = {(g.value, g.start): g for holder, g in opened if g.start < first or id(holder) in still}
+    if {(g.value, g.end) for g in sweep.segments} & {(g.value, g.start) for g in sweep.segments}:
         return None
     return [(known.get((g.value, g.start)), g) for g in sweep.segments]
 

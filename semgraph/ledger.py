@@ -332,17 +332,19 @@ class Ledger(Holdings):
         for epoch in epochs:
             snapshot = self.at(epoch)
             changes = None if epoch in at_large else carried.follow(snapshot, epoch)
+            fresh: dict[str, Drafted] | None = None
             if changes is None:
                 alive = {(snapshot.entity(s), p) for s, p in fluents}
                 fresh = _drafted(snapshot, alive, self.scope, epoch)
                 changes = [(before, after) for before, after, _ in _difference(current, fresh)]
-                carried.read(snapshot, fresh.values())
             for before, after in changes:
                 if before is not None:
                     del current[before.id]
                     past.append(PastFactRow(*before._replace(sys_to=epoch)))
                 if after is not None:
                     current[after.id] = after
+            if fresh is not None:
+                carried.read(snapshot, [(row, fresh[key].body) for key, row in current.items()])
         return list(current.values()), past
 
     def _each_alone(self, subject: int, predicate: str) -> list[FactRow] | None:
@@ -383,6 +385,7 @@ class Ledger(Holdings):
         at_large |= {row.recorded_at for row in records.compat}
         for redirect in records.redirects:
             at_large |= {redirect.recorded_at, redirect.ended_at}
+        at_large = {epoch for epoch in at_large if epoch > min(found, default=POS_INF)}  # before, there was nothing
         return sorted((found | at_large) - {POS_INF}), at_large
 
     def rebuild(self, fluents: Collection[Fluent]) -> None:

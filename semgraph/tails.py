@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from semgraph.following import Followed
     from semgraph.holdings import Fluent, Holdings
     from semgraph.segment import Value
-    from semgraph.shortcut import Drafted
     from semgraph.snapshot import Snapshot
 
 _SHORT = 64  # facts of a fluent whose claims are few enough to be read whole
@@ -94,14 +93,14 @@ class Carried:
         self._tail = made.tail
         return [(before, drafted.row) for before, drafted in made.changes]
 
-    def read(self, snapshot: Snapshot, facts: Collection[Drafted]) -> None:
-        """Where the fluent ends after it was folded whole."""
+    def read(self, snapshot: Snapshot, facts: Collection[tuple[FactRow, factrow.Body]]) -> None:
+        """Where the fluent ends after it was folded whole; the rows say since when they are believed."""
         self._tail, fluent = None, self._fluent
         if fluent is None or not following.applies(snapshot, fluent[0], snapshot.predicate(fluent[1])):
             return
         tail, marks = Tail(), self._holdings.records.retractions
         if all(row.id not in marks and tail.take(Past.of(row)) for row in snapshot.on_subject(*fluent)):
-            tail.closed = max((fact.row.valid_to for fact in facts if fact.row.valid_to != POS_INF), default=NEG_INF)
-            held = [(fact.row, fact.body) for fact in facts if fact.row.valid_to == POS_INF]
+            tail.closed = max((row.valid_to for row, _ in facts if row.valid_to != POS_INF), default=NEG_INF)
+            held = [(row, body) for row, body in facts if row.valid_to == POS_INF]
             if _kept(tail, self._holdings, snapshot, fluent[1], held):
                 self._tail = tail

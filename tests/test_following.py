@@ -145,3 +145,27 @@ def test_orderly_claims_are_followed_however_many_there_are(monkeypatch: pytest.
         kg.end("Ann", "lives_in", at="2023")
         assert len(folds) == 1
         assert kg.verify() == []
+
+
+def test_a_value_that_ends_and_begins_again_at_one_moment_is_folded_whole() -> None:
+    with graph() as kg:
+        kg.add("Ann", "lives_in", "Bergen", valid_from=START, said_at=START)
+        again = {"subject": "Ann", "predicate": "lives_in", "valid_from": START}
+        kg.add_all(
+            [
+                again | {"object": "Bergen", "said_at": START, "kind": "change"},
+                again | {"object": "Oslo", "said_at": START + timedelta(hours=26)},
+            ]
+        )
+        assert {row.id: row._replace(sys_from=0) for row in rows(kg)[0]} == folded(kg)
+        assert kg.verify() == []
+
+
+def test_a_fact_that_a_whole_fold_leaves_as_it_was_is_believed_since_before() -> None:
+    with graph() as kg:
+        kg.add("Ann", "lives_in", "Oslo East", valid_from=START, said_at=START, source="tool:a")
+        kg.add("Ann", "lives_in", "Oslo", valid_from=START, said_at=START)
+        kg.add(
+            "Ann", "lives_in", "Oslo East", valid_from=START + timedelta(hours=1), said_at=START + timedelta(hours=1)
+        )
+        assert kg.verify() == []
