@@ -99,23 +99,9 @@ def alone(s: Statement) -> list[Segment]:
         reason, by, rule = s.end_kind, (s.claim,), "E"
     spans = [Span(s, s.start, s.end, absorbed=False)]
     early = s.said < s.start
-    return [
-        Segment(
-            s.value,
-            s.start,
-            s.end,
-            s.start_bound,
-            s.basis,
-            bound,
-            reason,
-            by,
-            "new",
-            rule,
-            spans,
-            assumed=early and s.basis == "resumed",
-            planned=early and s.basis == "stated",
-        )
-    ]
+    g = Segment(s.value, s.start, s.end, s.start_bound, s.basis, bound, reason, by, "new", rule, spans)
+    g.assumed, g.planned = early and s.basis == "resumed", early and s.basis == "stated"
+    return [g]
 
 
 def carry_on(
@@ -141,6 +127,7 @@ def carry_on(
             if s.said >= first:
                 sweep.schedule_affirmation(s)
         sweep.holders[g.value] = holder
+        sweep.standing.update(holder.supports)
         opened.append((holder, g))
     for s in later:
         sweep.schedule(s)
@@ -171,6 +158,7 @@ class _Sweep:
         self.events: list[tuple[int, int, int, str, str, int, Statement]] = []
         self.tie = count()
         self.dropped: set[Statement] = set()
+        self.standing: set[Statement] = set()  # those that a sweep goes on from; they have settled among themselves
 
     def key(self, s: Statement) -> Hashable:
         """What has one holder: a value; of events each occurrence, which no other one joins."""
@@ -256,6 +244,8 @@ class _Sweep:
         """Row A: a statement of a value that already holds, against every exclusive rival."""
         for w in list(self.holders.values()):
             if w.value == c.value or self.holders.get(w.key) is not w:
+                continue
+            if c in self.standing and self.standing.issuperset(w.supports):
                 continue
             row = self.early_row(c, w)
             if row in (8.5, 9):
