@@ -73,7 +73,9 @@ def _packed_value(symbols: Symbols, found: Column, value: Any) -> Any:
     if found.form is Form.IDENT:
         return _ident(value)
     if found.form is Form.REF:
-        return _refs(symbols, (value,))[0] if value not in symbols.ref_numbers else symbols.ref_numbers[value]
+        if value not in symbols.ref_numbers:
+            _learn_refs(symbols, (value,))
+        return symbols.ref_numbers.get(value, value)
     return symbols.numbers.get(value, value)
 
 
