@@ -400,3 +400,47 @@ def test_a_backup_beside_a_busy_writer_is_whole(path, tmp_path):
 
 def test_the_names_of_indexes_are_their_columns():
     assert index_name(FactRow, ("scope", "object", "predicate")) == "fact_by_object_predicate"
+
+
+# Words that the file keeps once
+
+
+def test_words_that_another_handle_swept_are_learnt_anew(path):
+    with closing(open_store(path)) as one, closing(open_store(path)) as other:
+        one.insert([make(ClaimRow, id="a", predicate="gone")])
+        assert other.count(ClaimRow, 1, predicate="gone") == 1
+        other.delete(ClaimRow, 1, id="a")
+        assert other.purge()
+        other.insert([make(ClaimRow, id="b", predicate="gone")])
+        assert [row.id for row in one.select(ClaimRow, 1, predicate="gone")] == ["b"]
+        one.insert([make(ClaimRow, id="c", predicate="gone")])
+        assert [row.id for row in other.select(ClaimRow, 1, predicate="gone")] == ["b", "c"]
+
+
+def test_words_of_an_undone_transaction_are_forgotten(path):
+    with closing(open_store(path)) as store:
+        with pytest.raises(ZeroDivisionError), store.write():  # noqa: PT012  # what fails is the block
+            store.insert([make(ClaimRow, id="a", predicate="undone", subject=77)])
+            with pytest.raises(ZeroDivisionError), store.write():  # noqa: PT012
+                store.insert([make(ClaimRow, id="b", predicate="undone too")])
+                raise ZeroDivisionError
+            store.insert([make(ClaimRow, id="c", predicate="undone as well")])
+            raise ZeroDivisionError
+        store.insert([make(ClaimRow, id="d", predicate="kept", subject=78)])
+        assert [(row.predicate, row.subject) for row in store.select(ClaimRow, 1, id="d")] == [("kept", 78)]
+    with closing(open_store(path)) as store:
+        assert store.select(ClaimRow, 1, id="d")[0].predicate == "kept"
+        assert store.count(ClaimRow, 1, predicate="undone") == 0
+
+
+def test_a_purge_takes_words_and_identifiers_that_no_row_needs(path):
+    name, claim = "somebody nobody knows", "00112233445566778899aabb"
+    needles = [name.encode(), claim.encode()]
+    with closing(open_store(path)) as store:
+        store.insert([make(ClaimRow, id=claim, subject_text=name)])
+        store._emptied_log()
+        assert sorted(store.residue(needles)) == sorted(needles)
+        store.delete(ClaimRow, 1, id=claim)
+        assert store.purge()
+        assert store.residue(needles) == []
+        assert store.check() == []

@@ -20,10 +20,12 @@ _IDENT_DIGITS: Final = 24
 _IDENT_BYTES: Final = _IDENT_DIGITS // 2
 
 
-def packed(symbols: Symbols, table: RowType, rows: Sequence[Sequence[Any]]) -> Iterable[tuple[Any, ...]]:
-    """The rows as the file has them; values that it never saw are added to it."""
+def packed(
+    symbols: Symbols, table: RowType, rows: Sequence[Sequence[Any]], *more: Iterable[int]
+) -> Iterable[tuple[Any, ...]]:
+    """The rows as the file has them, each with a value of `more`; values that it never saw are added to it."""
     if len(rows) == 1:
-        return (_packed_row(symbols, table, rows[0]),)
+        return ((*_packed_row(symbols, table, rows[0]), *(value for values in more for value in values)),)
     by_column: list[Any] = list(zip(*rows, strict=True))
     distinct = {found.at: dict.fromkeys(by_column[found.at]) for found in _interned(table)}
     wanted: dict[Any, None] = {}
@@ -46,7 +48,7 @@ def packed(symbols: Symbols, table: RowType, rows: Sequence[Sequence[Any]]) -> I
             by_column[found.at] = map(known.get, by_column[found.at], by_column[found.at])
     for found in _idents(table):
         by_column[found.at] = _all_idents(by_column[found.at])
-    return zip(*by_column, strict=True)
+    return zip(*by_column, *more, strict=True)
 
 
 def _packed_row(symbols: Symbols, table: RowType, row: Sequence[Any]) -> tuple[Any, ...]:

@@ -102,11 +102,9 @@ class Tables:
     def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
         """Keep new claims, each with the fact of its mould."""
         claims = _canonical(ClaimRow, claims)
-        rows = packed(self.symbols, ClaimRow, claims)
         self.symbols.intern(list(dict.fromkeys(moulds)))
         numbers = list(map(self.symbols.numbers.__getitem__, moulds))
-        sums = digests(ClaimRow, claims)
-        payload = [(*row, digest, mould) for row, digest, mould in zip(rows, sums, numbers, strict=True)]
+        payload = packed(self.symbols, ClaimRow, claims, digests(ClaimRow, claims), numbers)
         last = self._access.many(statements.inserting_told(), payload)
         self._facts.note(claims, last, numbers)
 
@@ -161,9 +159,8 @@ class Tables:
             self._facts.note(rows, last)
 
     def _add(self, table: RowType, rows: Sequence[Any], *, replace: bool) -> int:
-        payload = packed(self.symbols, table, rows)
-        if definition(table).sealed:
-            payload = [(*row, digest) for row, digest in zip(payload, digests(table, rows), strict=True)]
+        sums = [digests(table, rows)] if definition(table).sealed else []
+        payload = packed(self.symbols, table, rows, *sums)
         return self._access.many(statements.inserting(table, replace=replace), payload)
 
     def _rewrite(self, table: RowType, scope: int, changes: Mapping[str, Value], where: Mapping[str, Where]) -> int:
