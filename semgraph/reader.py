@@ -180,7 +180,7 @@ class Reader:
         target = self.object_of(row.object, first, instant)
         if r.turned:
             subject, target = target, subject
-        disputes = [v for v in body.rivals if instant is None or v[1] <= instant < v[2]]
+        disputed, status, confidence = self.standing(r, instant, now)
         return Fact(
             id=row.id,
             subject=subject,  # type: ignore[arg-type]  # only edges between entities are turned round
@@ -191,11 +191,11 @@ class Reader:
             valid_to=body.end,
             start_basis=body.basis,
             certain=self._certain(row, body, instant),
-            conflicted=bool(disputes),
+            conflicted=disputed,
             planned=body.planned,
             negative=bool(row.negative) != r.flipped,
-            status=self.status(row, body, now, disputed=bool(disputes)),
-            confidence=body.base if instant is None or not disputes else self._effective(row, body, instant),
+            status=status,
+            confidence=confidence,
             sources=tuple(dict.fromkeys(c.source for c in supporting)),
             claims=[self.claim(c) for c in supporting],
             text=next((c.text for c in reversed(supporting) if c.text), None),
@@ -214,6 +214,13 @@ class Reader:
         if found is None:
             found = self._entities[number, instant] = self.directory.entity(number, instant)
         return found
+
+    def standing(self, r: Reading, instant: int | None, now: int) -> tuple[bool, str, float]:
+        """Whether the fact is disputed at the instant (None: ever), its status, and how far it is believed."""
+        row, body = r.row, r.body
+        disputed = any(instant is None or since <= instant < until for _, since, until, _ in body.rivals)
+        confidence = body.base if instant is None or not disputed else self._effective(row, body, instant)
+        return disputed, self.status(row, body, now, disputed=disputed), confidence
 
     def object_of(self, ref: str, claim: ClaimRow | None, instant: int | None = None) -> Entity | Literal | None:
         """The object that a reference stands for, a literal as its earliest claim wrote it."""

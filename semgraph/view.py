@@ -231,17 +231,15 @@ class GraphView(WalkingView):
                 if fact.confidence >= min_confidence and _qualified(fact, qualifiers):
                     yield fact
 
-    def chunks(self, *, possible: bool = False) -> Iterator[list[Fact]]:
-        """Every fact of the slice in the order of `facts`, some hundreds at a time and all of one snapshot.
+    def chunks(self, *, possible: bool = False) -> Iterator[tuple[Reader, list[Reading]]]:
+        """The facts of the slice as they are stored, in the order of `facts`, some hundreds at a time.
 
-        For modules of semgraph itself: nobody else's writes are seen meanwhile, and the memory does not grow with the
-        graph.
+        For modules of semgraph itself. All is of one snapshot, whoever writes meanwhile; what was read is forgotten as
+        it goes, so that the memory does not grow with the graph.
         """
         with self._session.read():
             with self.reading() as reader:
-                entities = [row.id for row in reader.ledger.store.iterate(EntityRow, reader.ledger.scope)]
-            entities.sort()
-            instant = self._instant()
+                entities = sorted(row.id for row in reader.ledger.store.iterate(EntityRow, reader.ledger.scope))
             for start in range(0, len(entities), CHUNK):
                 with self.reading() as reader:
                     rows = reader.rows(subject=entities[start : start + CHUNK])
@@ -249,7 +247,13 @@ class GraphView(WalkingView):
                     found = [r for row in rows for r in reader.reading(row, row.predicate) if _positive(r)]
                     kept = [r for r in found if self._in_slice(r.row, r.body, possible=possible)]
                     for first in range(0, len(kept), CHUNK):
-                        yield reader.facts(kept[first : first + CHUNK], instant)
+                        yield reader, kept[first : first + CHUNK]
+
+    def moment(self) -> tuple[int | None, int]:
+        """The instant of the slice, if it has one, and what is now for it: what `Reader.standing` asks for."""
+        with self.reading():
+            instant = self._instant()
+            return instant, self._session.now() if instant is None else instant
 
     def about(self, entity: Name) -> dict[str, list[Fact]]:
         """What holds about an entity, by predicate; also what is told of it from the other end."""

@@ -18,7 +18,10 @@ NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
 
 def graph(**options: Any) -> KnowledgeGraph:
-    return KnowledgeGraph(clock=lambda: NOW, **options)
+    """An empty graph that knows one predicate of its own: a rent for each currency."""
+    kg = KnowledgeGraph(clock=lambda: NOW, **options)
+    kg.predicates.define("rent", one_by=["currency"], cardinality="one")
+    return kg
 
 
 def written(view: semgraph.GraphView, kind: str) -> bytes:
@@ -33,7 +36,7 @@ def taken(kg: KnowledgeGraph, data: bytes, kind: str, **options: Any) -> Batch:
 
 def seen(kg: KnowledgeGraph) -> list[tuple[Any, ...]]:
     """Every fact by its names and interval, as text and to the microsecond."""
-    found = [fact for facts in kg.during().chunks(possible=True) for fact in facts]
+    found = kg.during().facts(possible=True)
     return sorted(
         (
             fact.subject.label,
@@ -65,6 +68,8 @@ def rich() -> KnowledgeGraph:
     kg.add("Maya", "age", 33)
     kg.add("Maya", "height", semgraph.model.Literal(1.7, "1.7 m", "m"))
     kg.add("Maya", "remote", object=True)
+    kg.add("Maya", "rent", "high", valid_from="2020", qualifiers={"currency": "EUR"})
+    kg.add("Maya", "rent", "high", valid_from="2020", qualifiers={"currency": "USD", "a & b": "<1>"})
     kg.add("Caesar", "governed", "Rome", valid_from="-0100-07-12", valid_to="-0043-03-15")
     kg.add("Maya", "motto", "a sentence of more than eight words is text, of course")
     kg.add("Cleo", "ruled", "Egypt", valid_from="always", valid_to="unknown")

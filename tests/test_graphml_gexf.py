@@ -163,10 +163,10 @@ def test_an_export_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: p
     path = tmp_path / "a.graphml"
     path.write_text("old")
 
-    def fail(*_):
+    def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("shutil.copyfileobj", fail)
+    monkeypatch.setattr("semgraph.exchange.graphml.write_elements", fail)
     with pytest.raises(semgraph.StoreFull):
         semgraph.write(rich(), path)
     assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("a.graphml", "old")]

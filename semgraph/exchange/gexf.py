@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.exchange.foreign import ForeignEdge, ForeignGraph, ForeignNode, Period, typed
-from semgraph.exchange.graph import EDGE_COLUMNS, GraphRows
+from semgraph.exchange.graph import DETAILS, EDGE_COLUMNS, GraphRows
 from semgraph.exchange.lines import kept_aside, reading_bytes, shown_name
 from semgraph.exchange.shapes import GEXF_12, GEXF_13, Shape
 from semgraph.exchange.xmlreading import LARGER, MAX_SIZE, parse
@@ -44,13 +44,14 @@ def write_gexf(view: GraphView, file: IO[bytes], progress: Progress | None = Non
 
     The spell of an edge is the interval of its fact, those of a node are when any of its edges holds. Something that
     holds without beginning or end has no bound there; what is always so has no spell. The time format is `date`, which
-    more readers know than `dateTime`; a bound within a day is a date-time all the same, as the schema allows.
+    more readers know than `dateTime`; a bound within a day is a date-time all the same, as the schema allows. Details
+    stand as JSON in `qualifiers`, if any fact has some.
     """
     rows, alive = GraphRows(view, progress), _Lives()
     with kept_aside(edge_lines(alive.noted(chunk)) for chunk in rows.chunks()) as edges:
         file.write(_HEAD.encode())
         file.write(_attributes("node", ("label", "kind")).encode())
-        file.write(_attributes("edge", EDGE_COLUMNS).encode())
+        file.write(_attributes("edge", (*EDGE_COLUMNS, *([DETAILS] if rows.detailed else []))).encode())
         file.write(b"<nodes>\n")
         for node in rows.nodes():
             file.write(_node_line(node, alive.spans(node.id)).encode())
@@ -110,12 +111,12 @@ def _node_line(node: Node, spans: list[Span]) -> str:
 
 
 def edge_lines(edges: Iterable[Edge]) -> str:
-    """The elements of some edges."""
+    """The elements of some edges; ids and times hold nothing that would need an escape."""
     return "".join(
         [
             f'<edge id="{e[2]}" source="{e[0]}" target="{e[1]}" label="{escaped(e[3])}">'
             f'<attvalues><attvalue for="fact_id" value="{e[2]}"/><attvalue for="predicate" value="{escaped(e[3])}"/>'
-            f"{_told(e[8], e[9], e[10])}{_bounds(e[4], e[5], e[6], e[7])}</edge>\n"
+            f"{_told(e[8], e[9], e[10])}{_details(e[11]) if e[11] else ''}{_bounds(e[4], e[5], e[6], e[7])}</edge>\n"
             for e in edges
         ]
     )
@@ -129,10 +130,13 @@ def _told(confidence: float, source: str, status: str) -> str:
     )
 
 
-@lru_cache(maxsize=1 << 16)
+def _details(details: str) -> str:
+    return f'<attvalue for="{DETAILS}" value="{escaped(details)}"/>'
+
+
 def _bounds(start: str, end: str, start_us: int | None, end_us: int | None) -> str:
     values = {"valid_from": start, "valid_to": end or None, "valid_from_us": start_us, "valid_to_us": end_us}
-    told = "".join(f'<attvalue for="{k}" value="{escaped(str(v))}"/>' for k, v in values.items() if v is not None)
+    told = "".join([f'<attvalue for="{k}" value="{v}"/>' for k, v in values.items() if v is not None])
     span = (NEG_INF if start_us is None else start_us, POS_INF if end_us is None else end_us)
     spell = "" if span == (NEG_INF, POS_INF) else f"<spells><spell{_edges_of(span)}/></spells>"
     return f"{told}</attvalues>{spell}"

@@ -10,21 +10,23 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from semgraph.model import Entity
+from semgraph.directory import public_id
+from semgraph.statement import value_of
 from semgraph.store.schema import FactRow
 from semgraph.temporal import MAX_INSTANT, MIN_INSTANT
 from semgraph.view import is_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from semgraph.model import Fact, Literal
-    from semgraph.temporal import Bound
+    from semgraph.model import Literal
+    from semgraph.reader import Reader, Reading
+    from semgraph.store.schema import ClaimRow
     from semgraph.view import GraphView
 
     Progress = Callable[[int], None]
 
-__all__ = ["EDGE_COLUMNS", "Edge", "GraphRows", "Node", "joined_sources", "most_facts", "split_sources"]
+__all__ = ["DETAILS", "EDGE_COLUMNS", "Edge", "GraphRows", "Node", "joined_sources", "most_facts", "split_sources"]
 
 
 class Node(NamedTuple):
@@ -38,7 +40,7 @@ class Node(NamedTuple):
 class Edge(NamedTuple):
     """A fact: times as written and in microseconds since 1970 where they have a place there, open ones empty.
 
-    `source` has all that said so, divided by `; `.
+    `source` has all that said so, divided by `; `, `qualifiers` the details of the first as JSON, if it has some.
     """
 
     subject: str
@@ -52,18 +54,27 @@ class Edge(NamedTuple):
     confidence: float
     source: str
     status: str
+    qualifiers: str
 
 
-EDGE_COLUMNS: Final = Edge._fields[2:]
+#: What every file has of an edge but for its ends; details come after them where there are some.
+EDGE_COLUMNS: Final = Edge._fields[2:-1]
+DETAILS: Final = Edge._fields[-1]
 
 
 class GraphRows:
-    """The edges of a view, chunk by chunk; `nodes` are those met so far, entities before literals."""
+    """The edges of a view, chunk by chunk; `nodes` are those met so far, entities before literals.
+
+    `detailed` says whether an edge met so far has qualifiers.
+    """
 
     def __init__(self, view: GraphView, progress: Progress | None = None) -> None:
         self.whole = is_graph(view)
         self._view = view.during() if is_graph(view) else view
         self._progress = progress
+        self.detailed = False
+        self._instant: int | None = None
+        self._now = 0
         self._entities: dict[str, str] = {}
         self._literals: dict[str, Node] = {}
 
@@ -73,9 +84,10 @@ class GraphRows:
         with self._view.reading():
             if self.whole:  # also those of which nothing is said
                 self._entities.update((entity.id, entity.label) for entity in self._view.entities())
-            for facts in self._view.chunks(possible=self.whole):
-                yield [self._edge(fact) for fact in facts]
-                done += len(facts)
+            self._instant, self._now = self._view.moment()
+            for reader, readings in self._view.chunks(possible=self.whole):
+                yield self._edges(reader, readings)
+                done += len(readings)
                 if self._progress is not None:
                     self._progress(done)
 
@@ -91,28 +103,40 @@ class GraphRows:
         found = self._literals.get(key)
         return Node(key, self._entities[key], "entity") if found is None else found
 
-    def _edge(self, fact: Fact) -> Edge:
-        if fact.object is None:
-            raise AssertionError("only negative facts have no object")
-        start, end = fact.valid_from, fact.valid_to
+    def _edges(self, reader: Reader, readings: Sequence[Reading]) -> list[Edge]:
+        """Edges straight from the rows: a fact as an object holds much that no file does, and takes far longer."""
+        claims = reader.ledger.fetch(claim for r in readings for claim in r.body.claims)
+        ends = {r.row.subject for r in readings} | {int(r.row.object[1:]) for r in readings if r.row.object[:1] == "e"}
+        reader.directory.prefetch_labels(ends)
+        return [self._edge(reader, r, [claims[claim] for claim in r.body.claims if claim in claims]) for r in readings]
+
+    def _edge(self, reader: Reader, r: Reading, claims: Sequence[ClaimRow]) -> Edge:
+        row, start, end = r.row, r.body.start, r.body.end
+        _, status, confidence = reader.standing(r, self._instant, self._now)
+        details = claims[0].qualifiers
+        self.detailed = self.detailed or bool(details)
         return Edge(
-            self._end(fact.subject),
-            self._end(fact.object),
-            fact.id,
-            fact.predicate,
+            self._entity(reader, row.subject),
+            self._entity(reader, int(row.object[1:])) if row.object[:1] == "e" else self._literal(value_of(claims[0])),
+            row.id,
+            r.predicate,
             str(start),
             "" if end is None else str(end),
-            _microseconds(start),
-            None if end is None else _microseconds(end),
-            fact.confidence,
-            joined_sources(fact.sources),
-            fact.status,
+            _microseconds(start.instant),
+            None if end is None else _microseconds(end.instant),
+            confidence,
+            joined_sources(claim.source for claim in claims),
+            status,
+            details,
         )
 
-    def _end(self, thing: Entity | Literal) -> str:
-        if isinstance(thing, Entity):
-            self._entities[thing.id] = thing.label
-            return thing.id
+    def _entity(self, reader: Reader, number: int) -> str:
+        key = public_id(number)
+        if key not in self._entities:
+            self._entities[key] = reader.directory.label(number, self._instant)
+        return key
+
+    def _literal(self, thing: Literal) -> str:
         kind = kind_of(thing)
         label = thing.value if kind == "text" else thing.label  # the text to its last space
         key = literal_id(kind, label)
@@ -140,12 +164,13 @@ def literal_id(kind: str, label: str) -> str:
     return "l" + hashlib.blake2b(f"{kind}\0{label}".encode(), digest_size=12).hexdigest()
 
 
-def _microseconds(bound: Bound) -> int | None:
-    return bound.instant if MIN_INSTANT <= bound.instant <= MAX_INSTANT else None
+def _microseconds(instant: int) -> int | None:
+    return instant if MIN_INSTANT <= instant <= MAX_INSTANT else None
 
 
-def joined_sources(sources: tuple[str, ...]) -> str:
-    """Several sources as one text, from which `split_sources` tells them apart again."""
+def joined_sources(sources: Iterable[str]) -> str:
+    """Several sources as one text, each once, from which `split_sources` tells them apart again."""
+    sources = list(dict.fromkeys(sources))
     if len(sources) == 1 and ";" not in sources[0] and "\\" not in sources[0]:
         return sources[0]
     return "; ".join(source.replace("\\", "\\\\").replace(";", "\\;") for source in sources)

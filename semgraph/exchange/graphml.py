@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from functools import lru_cache
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.exchange.foreign import ForeignEdge, ForeignGraph, ForeignNode, typed
-from semgraph.exchange.graph import EDGE_COLUMNS, GraphRows
+from semgraph.exchange.graph import DETAILS, EDGE_COLUMNS, GraphRows
 from semgraph.exchange.lines import kept_aside, reading_bytes, shown_name
 from semgraph.exchange.shapes import GRAPHML, Shape
 from semgraph.exchange.xmlreading import LARGER, MAX_SIZE, parse
@@ -37,19 +36,26 @@ def write_graphml(view: GraphView, file: IO[bytes], progress: Progress | None = 
     """The view as GraphML: node attributes `label kind`, edge attributes as `EDGE_COLUMNS` names them.
 
     The id of an edge is that of its fact. A time without a place among the microseconds, open or unknown, has none.
+    Details stand as JSON in `qualifiers`, if any fact has some.
     """
     rows = GraphRows(view, progress)
     with kept_aside(edge_lines(chunk) for chunk in rows.chunks()) as edges:
-        file.write(_HEAD.encode())
-        for name in ("label", "kind"):
-            file.write(_key("node", name).encode())
-        for name in EDGE_COLUMNS:
-            file.write(_key("edge", name).encode())
-        file.write(b'<graph id="G" edgedefault="directed">\n')
-        for node in rows.nodes():
-            file.write(_node_line(node).encode())
-        shutil.copyfileobj(edges, file, 1 << 20)
-        file.write(_TAIL.encode())
+        write_elements(file, rows.nodes(), iter(lambda: edges.read(1 << 20), b""), details=rows.detailed)
+
+
+def write_elements(file: IO[bytes], nodes: Iterable[Node], edges: Iterable[bytes], *, details: bool = False) -> None:
+    """The whole document around nodes and the elements of edges."""
+    file.write(_HEAD.encode())
+    for name in ("label", "kind"):
+        file.write(_key("node", name).encode())
+    for name in (*EDGE_COLUMNS, *([DETAILS] if details else [])):
+        file.write(_key("edge", name).encode())
+    file.write(b'<graph id="G" edgedefault="directed">\n')
+    for node in nodes:
+        file.write(_node_line(node).encode())
+    for part in edges:
+        file.write(part)
+    file.write(_TAIL.encode())
 
 
 def _key(element: str, name: str) -> str:
@@ -70,28 +76,36 @@ def _node_line(node: Node) -> str:
 
 
 def edge_lines(edges: Iterable[Edge]) -> str:
-    """The elements of some edges."""
+    """The elements of some edges; ids and times hold nothing that would need an escape."""
     return "".join(
         [
             f'<edge id="{e[2]}" source="{e[0]}" target="{e[1]}"><data key="fact_id">{e[2]}</data>'
-            f'<data key="predicate">{escaped(e[3])}</data>{_bounds(e[4], e[5], e[6], e[7])}{_told(e[8], e[9], e[10])}\n'
+            f'<data key="predicate">{escaped(e[3])}</data>'
+            f'<data key="valid_from">{e[4]}</data>{_bounds(e[5], e[6], e[7])}'
+            f"{_told(e[8], e[9], e[10])}{_details(e[11]) if e[11] else ''}</edge>\n"
             for e in edges
         ]
     )
 
 
-@lru_cache(maxsize=1 << 16)
-def _bounds(start: str, end: str, start_us: int | None, end_us: int | None) -> str:
-    values = {"valid_from": start, "valid_to": end or None, "valid_from_us": start_us, "valid_to_us": end_us}
-    return "".join(f'<data key="{k}">{escaped(str(v))}</data>' for k, v in values.items() if v is not None)
+def _bounds(end: str, start_us: int | None, end_us: int | None) -> str:
+    first = "" if start_us is None else f'<data key="valid_from_us">{start_us}</data>'
+    if not end:
+        return first
+    last = "" if end_us is None else f'<data key="valid_to_us">{end_us}</data>'
+    return f'{first}<data key="valid_to">{end}</data>{last}'
 
 
 @lru_cache(maxsize=1 << 16)
 def _told(confidence: float, source: str, status: str) -> str:
     return (
         f'<data key="confidence">{confidence!r}</data><data key="source">{escaped(source)}</data>'
-        f'<data key="status">{status}</data></edge>'
+        f'<data key="status">{status}</data>'
     )
+
+
+def _details(details: str) -> str:
+    return f'<data key="{DETAILS}">{escaped(details)}</data>'
 
 
 # -- in

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from semgraph.errors import ImportRejected
 from semgraph.exchange.foreign import ForeignEdge, ForeignGraph, ForeignNode
-from semgraph.exchange.graph import EDGE_COLUMNS, GraphRows, joined_sources, split_sources
+from semgraph.exchange.graph import DETAILS, EDGE_COLUMNS, GraphRows, joined_sources, split_sources
 from semgraph.exchange.lines import kept_aside
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _parted(items: Iterator[str]) -> Iterator[str]:
 
 
 def _edge(edge: Edge) -> str:
-    told: dict[str, Any] = dict(zip(EDGE_COLUMNS, edge[2:], strict=True))
+    told: dict[str, Any] = dict(zip((*EDGE_COLUMNS, DETAILS), edge[2:], strict=True))
     sources = split_sources(told.pop("source"))
     values = {name: value for name, value in told.items() if value not in (None, "")}
     ends = {"source": edge.subject, "target": edge.object, "key": edge.fact_id}

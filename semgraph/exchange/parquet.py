@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from semgraph.errors import MissingExtraError
-from semgraph.exchange.graph import EDGE_COLUMNS, GraphRows
+from semgraph.exchange.graph import DETAILS, EDGE_COLUMNS, GraphRows
 
 if TYPE_CHECKING:
     from semgraph.exchange.graph import Edge, Progress
@@ -19,7 +19,7 @@ _GROUP: Final = 1 << 16  # rows
 
 
 def write_parquet(view: GraphView, file: IO[bytes], progress: Progress | None = None) -> None:
-    """A row for each fact: its ends by id and by name, and `EDGE_COLUMNS`; what is open is null.
+    """A row for each fact: its ends by id and by name, `EDGE_COLUMNS` and details as JSON; what is open is null.
 
     Raises:
         MissingExtraError: pyarrow is not installed.
@@ -29,7 +29,7 @@ def write_parquet(view: GraphView, file: IO[bytes], progress: Progress | None = 
         import pyarrow.parquet as pq
     except ImportError:
         raise MissingExtraError("Parquet", "parquet") from None
-    names = [*_ENDS, *EDGE_COLUMNS]
+    names = [*_ENDS, *EDGE_COLUMNS, DETAILS]
     schema = pa.schema([(name, getattr(pa, _NUMBERS.get(name, "string"))()) for name in names])
     rows = GraphRows(view, progress)
     waiting: list[tuple[Any, ...]] = []

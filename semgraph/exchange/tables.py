@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from semgraph.errors import ImportRejected
 from semgraph.exchange.foreign import ForeignEdge, ForeignGraph, ForeignNode, typed
-from semgraph.exchange.graph import EDGE_COLUMNS, GraphRows, Node
+from semgraph.exchange.graph import DETAILS, EDGE_COLUMNS, GraphRows, Node
 from semgraph.exchange.intake import intake, tell
 from semgraph.exchange.lines import reading_bytes, shown_name, writing
 from semgraph.model import WORDS
@@ -36,7 +36,9 @@ _PAIRS: Final = (("subject", "object"), ("source", "target"), ("from", "to"), ("
 _RELATIONS: Final = ("predicate", "relation", "relationship", "label", "type", "kind")
 _TOLD: Final = WORDS - {"because", "qualifiers", "kind"}
 _ENDS: Final = ("subject", "object", "object_kind", "subject_id", "object_id")
-HEAD: Final = ("subject", "predicate", "object", *EDGE_COLUMNS[2:], "fact_id", "object_kind", "subject_id", "object_id")
+HEAD: Final = (
+    "subject", "predicate", "object", *EDGE_COLUMNS[2:], DETAILS, "fact_id", "object_kind", "subject_id", "object_id"
+)  # fmt: skip
 #: What a spreadsheet may run: a cell that begins so, also after white space or in full width.
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|'*\s*[\t\r]")
 
@@ -85,7 +87,7 @@ def _cells(rows: GraphRows, edge: Edge) -> list[str]:
     subject, target = rows.node(edge.subject), rows.node(edge.object)
     numbers = ["" if value is None else str(value) for value in (edge.valid_from_us, edge.valid_to_us, edge.confidence)]
     texts = [subject.label, edge.predicate, target.label, edge.valid_from, edge.valid_to]
-    rest = [edge.source, edge.status, edge.fact_id, target.kind, edge.subject, edge.object]
+    rest = [edge.source, edge.status, edge.qualifiers, edge.fact_id, target.kind, edge.subject, edge.object]
     return [*map(guarded, texts), *numbers, *map(guarded, rest)]
 
 
