@@ -18,10 +18,11 @@ __all__ = ["escaped", "hidden", "shown"]
 _FORBIDDEN: Final = "\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff"
 _HIDDEN: Final = re.compile(rf"[{_FORBIDDEN}]|_(?=x[0-9A-Fa-f]{{4}}_)")
 _SHOWN: Final = re.compile("_x([0-9A-Fa-f]{4})_")
-_SPECIAL: Final = re.compile(rf"[&<>\"\t\n\r{_FORBIDDEN}]|_x")
-#: White space too, which an attribute would lose to normalisation, and a lone CR anywhere.
+_SPECIAL: Final = re.compile(rf"[&<>\"\t\n\r\x85\u2028{_FORBIDDEN}]|_x")
+#: White space too, which an attribute would lose to normalisation, a lone CR anywhere, and what readers that have heard
+#: of XML 1.1 take for the end of a line.
 _MARKUP: Final = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", **{c: f"&#{ord(c)};" for c in "\t\n\r\x85\u2028"}}
 )
 
 
