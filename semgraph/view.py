@@ -240,9 +240,13 @@ class GraphView(WalkingView):
         with self._session.read():
             with self.reading() as reader:
                 entities = sorted(row.id for row in reader.ledger.store.iterate(EntityRow, reader.ledger.scope))
-            for start in range(0, len(entities), CHUNK):
+            start, together = 0, 1
+            while start < len(entities):
                 with self.reading() as reader:
-                    rows = reader.rows(subject=entities[start : start + CHUNK])
+                    rows = reader.rows(subject=entities[start : start + together])
+                    start += together
+                    # As many subjects at a time as have some thousand facts: a few may have most of the graph's.
+                    together = max(1, together // 2) if len(rows) > 4 * CHUNK else min(2 * together, CHUNK)
                     rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
                     found = [r for row in rows for r in reader.reading(row, row.predicate) if _positive(r)]
                     kept = [r for r in found if self._in_slice(r.row, r.body, possible=possible)]
