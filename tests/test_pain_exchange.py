@@ -76,9 +76,12 @@ def test_row_48_exports_use_the_entities_that_were_resolved(kind: str):
 def test_row_53_the_memory_of_an_export_does_not_grow_with_the_graph(kind: str):
     def peak(facts: int) -> int:
         kg = graph()
-        told = ({"subject": f"a {n % 40}", "predicate": "knows", "object": f"b {n % 97}", "valid_from": str(1000 + n // 97)}
-                for n in range(facts))  # fmt: skip
-        kg.add_all([one | {"valid_to": str(int(one["valid_from"]) + 1)} for one in told])
+        told = []
+        for n in range(facts):
+            year = 1000 + n // 97
+            ends = {"subject": f"a {n % 40}", "predicate": "knows", "object": f"b {n % 97}"}
+            told.append(ends | {"valid_from": str(year), "valid_to": str(year + 1)})
+        kg.add_all(told)
         sink = _Sink()
         semgraph.write(kg, sink, format=kind)
         tracemalloc.start()
