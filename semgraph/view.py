@@ -253,11 +253,12 @@ class GraphView(WalkingView):
                     for first in range(0, len(kept), CHUNK):
                         yield reader, kept[first : first + CHUNK]
 
-    def moment(self) -> tuple[int | None, int]:
-        """The instant of the slice, if it has one, and what is now for it: what `Reader.standing` asks for."""
+    def moment(self) -> tuple[int | None, int, int]:
+        """The instant of the slice, if it has one, what is now for it, and when the newest that it knows was told."""
         with self.reading():
             instant = self._instant()
-            return instant, self._session.now() if instant is None else instant
+            now = self._session.now() if instant is None else instant
+            return instant, now, min(self._session.last_recorded, self._slice.known_at)
 
     def about(self, entity: Name) -> dict[str, list[Fact]]:
         """What holds about an entity, by predicate; also what is told of it from the other end."""

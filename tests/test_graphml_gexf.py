@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -95,6 +96,17 @@ def test_dates_of_another_time_zone_keep_their_instant_and_their_words():
     first.add("Maya", "works_at", "Stripe", valid_from="2020", valid_through="2021-06")
     taken(second, written(first, "graphml"), "graphml")
     assert seen(second) == seen(first)
+
+
+@pytest.mark.parametrize("kind", [*XML, "json"])
+def test_an_old_file_is_no_news(kind: str):
+    """What it says was said when the newest of it was recorded, not when it is read."""
+    old = semgraph.KnowledgeGraph(clock=lambda: datetime(2022, 1, 1, tzinfo=UTC))
+    old.add("Maya", "works_at", "Stripe", valid_from="2020", source="tool:hr")
+    kg = graph()
+    kg.add("Maya", "works_at", "Linear", valid_from="2023", source="tool:hr", said_at="2023-01-05")
+    assert taken(kg, written(old, kind), kind).counts == {"history": 1}
+    assert (kg.value("Maya", "works_at"), kg.at("2022-06").value("Maya", "works_at")) == ("Linear", "Stripe")
 
 
 # -- what is written

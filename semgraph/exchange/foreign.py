@@ -53,7 +53,8 @@ class ForeignEdge:
 class ForeignGraph:
     """Everything that a file says, in its order.
 
-    `ours` says that semgraph wrote it, or wrote what it was made from: then names carry escapes, and edges are facts.
+    `said_at` is when it was said, if the file tells. `ours` says that semgraph wrote it, or wrote what it was made
+    from: then names carry escapes, and edges are facts.
     """
 
     shown: str
@@ -62,6 +63,7 @@ class ForeignGraph:
     edges: list[ForeignEdge] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     ours: bool = False
+    said_at: str | None = None
     edge_ids: set[str] = field(default_factory=set)
 
     def add_node(self, node: ForeignNode) -> ForeignNode:

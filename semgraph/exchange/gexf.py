@@ -32,9 +32,10 @@ __all__ = ["read_gexf", "write_gexf"]
 _TYPES: Final = {"valid_from_us": "long", "valid_to_us": "long", "confidence": "double"}
 _HEAD: Final = """<?xml version="1.0" encoding="UTF-8"?>
 <gexf xmlns="http://gexf.net/1.3" version="1.3">
-<meta><creator>semgraph</creator></meta>
+{meta}
 <graph defaultedgetype="directed" mode="dynamic" timeformat="date" timerepresentation="interval">
 """
+_KNOWN_AT: Final = "as known at "
 _TAIL: Final = "</edges>\n</graph>\n</gexf>\n"
 _MANY: Final = 64  # spans of a node, before they are joined where they touch
 
@@ -49,7 +50,7 @@ def write_gexf(view: GraphView, file: IO[bytes], progress: Progress | None = Non
     """
     rows, alive = GraphRows(view, progress), _Lives()
     with kept_aside(edge_lines(alive.noted(chunk)) for chunk in rows.chunks()) as edges:
-        file.write(_HEAD.encode())
+        file.write(_HEAD.replace("{meta}", _meta(rows.known_at)).encode())
         file.write(_attributes("node", ("label", "kind")).encode())
         file.write(_attributes("edge", (*EDGE_COLUMNS, *([DETAILS] if rows.detailed else []))).encode())
         file.write(b"<nodes>\n")
@@ -95,6 +96,14 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
         else:
             found.append((start, end))
     return found
+
+
+def _meta(known_at: str) -> str:
+    """Who wrote it, and when the newest of it was recorded: as the schema knows only days, in words too."""
+    day = known_at.partition("T")[0]
+    dated = f' lastmodifieddate="{day}"' if re.fullmatch(r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}", day) else ""
+    words = f"<description>{_KNOWN_AT}{known_at}</description>" if known_at else ""
+    return f"<meta{dated}><creator>semgraph</creator>{words}</meta>"
 
 
 def _attributes(element: str, names: Iterable[str]) -> str:
@@ -223,6 +232,13 @@ class _Reader:
             self._shape = Shape(shape[0], self._namespace, shape[1])
 
     # -- what is declared
+
+    def _start_meta(self, own: Mapping[str, str], _: int) -> None:
+        self.graph.said_at = own.get("lastmodifieddate")
+
+    def _end_description(self, text: str) -> None:
+        if text.startswith(_KNOWN_AT):
+            self.graph.said_at = text.removeprefix(_KNOWN_AT).strip()
 
     def _start_graph(self, own: Mapping[str, str], _: int) -> None:
         self._directed = own.get("defaultedgetype", "undirected") != "undirected"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from semgraph.directory import public_id
 from semgraph.statement import value_of
 from semgraph.store.schema import FactRow
-from semgraph.temporal import MAX_INSTANT, MIN_INSTANT
+from semgraph.temporal import MAX_INSTANT, MIN_INSTANT, format_instant
 from semgraph.view import is_graph
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ DETAILS: Final = Edge._fields[-1]
 class GraphRows:
     """The edges of a view, chunk by chunk; `nodes` are those met so far, entities before literals.
 
-    `detailed` says whether an edge met so far has qualifiers.
+    `detailed` says whether an edge met so far has qualifiers; `known_at` is when the newest of it was recorded, which
+    a reader of the file may take for when it was said.
     """
 
     def __init__(self, view: GraphView, progress: Progress | None = None) -> None:
@@ -73,6 +74,7 @@ class GraphRows:
         self._view = view.during() if is_graph(view) else view
         self._progress = progress
         self.detailed = False
+        self.known_at = ""
         self._instant: int | None = None
         self._now = 0
         self._entities: dict[str, str] = {}
@@ -84,7 +86,8 @@ class GraphRows:
         with self._view.reading():
             if self.whole:  # also those of which nothing is said
                 self._entities.update((entity.id, entity.label) for entity in self._view.entities())
-            self._instant, self._now = self._view.moment()
+            self._instant, self._now, newest = self._view.moment()
+            self.known_at = format_instant(newest) if newest > MIN_INSTANT else ""
             for reader, readings in self._view.chunks(possible=self.whole):
                 yield self._edges(reader, readings)
                 done += len(readings)

@@ -36,21 +36,28 @@ def write_graphml(view: GraphView, file: IO[bytes], progress: Progress | None = 
     """The view as GraphML: node attributes `label kind`, edge attributes as `EDGE_COLUMNS` names them.
 
     The id of an edge is that of its fact. A time without a place among the microseconds, open or unknown, has none.
-    Details stand as JSON in `qualifiers`, if any fact has some.
+    Details stand as JSON in `qualifiers`, if any fact has some. The graph itself has `known_at`, when the newest of it
+    was recorded.
     """
     rows = GraphRows(view, progress)
     with kept_aside(edge_lines(chunk) for chunk in rows.chunks()) as edges:
-        write_elements(file, rows.nodes(), iter(lambda: edges.read(1 << 20), b""), details=rows.detailed)
+        parts = iter(lambda: edges.read(1 << 20), b"")
+        write_elements(file, rows.nodes(), parts, known_at=rows.known_at, details=rows.detailed)
 
 
-def write_elements(file: IO[bytes], nodes: Iterable[Node], edges: Iterable[bytes], *, details: bool = False) -> None:
+def write_elements(
+    file: IO[bytes], nodes: Iterable[Node], edges: Iterable[bytes], *, known_at: str = "", details: bool = False
+) -> None:
     """The whole document around nodes and the elements of edges."""
     file.write(_HEAD.encode())
     for name in ("label", "kind"):
         file.write(_key("node", name).encode())
     for name in (*EDGE_COLUMNS, *([DETAILS] if details else [])):
         file.write(_key("edge", name).encode())
+    file.write(_key("graph", "known_at").encode())
     file.write(b'<graph id="G" edgedefault="directed">\n')
+    if known_at:
+        file.write(f'<data key="known_at">{known_at}</data>\n'.encode())
     for node in nodes:
         file.write(_node_line(node).encode())
     for part in edges:
@@ -143,7 +150,9 @@ class _Reader:
         self.graph = graph
         self._shape = Shape("GraphML", _NAMESPACE, GRAPHML) if strict else None
         self._keys: dict[str, _Key] = {}
-        self._open: list[ForeignNode | ForeignEdge | None] = []  # what each open element makes, if it makes something
+        self._open: list[
+            ForeignNode | ForeignEdge | ForeignGraph | None
+        ] = []  # what each open element makes, if it makes something
         self._directed = [True]
         self._data = ""
         self._key = ""
@@ -185,8 +194,9 @@ class _Reader:
     def _end_key(self, _: str) -> None:
         self._key = ""
 
-    def _start_graph(self, own: Mapping[str, str], _: int) -> None:
+    def _start_graph(self, own: Mapping[str, str], _: int) -> ForeignGraph:
         self._directed.append(own.get("edgedefault", "directed") != "undirected")
+        return self.graph
 
     def _end_graph(self, _: str) -> None:
         self._directed.pop()
@@ -208,6 +218,8 @@ class _Reader:
 
     def _end_data(self, text: str) -> None:
         holder = self._open[-1] if self._open else None
+        if isinstance(holder, ForeignGraph) and self._data in self._keys and self._keys[self._data].name == "known_at":
+            holder.said_at = text.strip()
         if not isinstance(holder, (ForeignNode, ForeignEdge)):
             return
         key = self._keys.get(self._data)

@@ -14,8 +14,10 @@ from semgraph.directory import public_id
 from semgraph.errors import ImportRejected, InputError, RejectedError
 from semgraph.exchange.foreign import ALWAYS_SO, Period
 from semgraph.exchange.graph import split_sources
+from semgraph.exchange.xmltime import bound_of
 from semgraph.gate import check_source, trust_rank
 from semgraph.model import Entity, Literal
+from semgraph.statement import MAX_SKEW
 from semgraph.temporal import DAY, NEG_INF, POS_INF, Bound, exact, parse_bound
 
 if TYPE_CHECKING:
@@ -95,6 +97,7 @@ class _Teller:
         self.notes: list[str] = []
         self._source = source
         self._lonely = set(graph.nodes)
+        self._said = self._when_said()
         self._names = {node.id: self._name(node) for node in graph.nodes.values()}
         self._things = (
             {}
@@ -112,6 +115,17 @@ class _Teller:
                 "neighbors(direction='any') goes both ways"
             )
         self._beside = self._side_by_side() if graph.ours else frozenset()
+
+    def _when_said(self) -> Claim:
+        """When all of it was said, if the file tells: else an old one would be the newest evidence."""
+        if not self.graph.said_at:
+            return {}
+        with suppress(ValueError):
+            found, now = bound_of(self.graph.said_at), self.kg._session.instant(None)  # noqa: SLF001
+            if found.instant <= now + MAX_SKEW:
+                return {"said_at": found}
+        self.notes.append(f"the file is dated {self.graph.said_at[:40]!r}, which can't be when it was said")
+        return {}
 
     # -- nodes
 
@@ -194,6 +208,7 @@ class _Teller:
             "object": self._subject(edge.target),
             "source": self._voice(),
             "source_ref": f"{self.graph.shown}#{edge.id or f'line {edge.line}'}",
+            **self._said,
         }
         self._lonely -= {edge.source, edge.target}
         used = next((name for name in _PREDICATES if edge.label is None and edge.values.get(name)), None)
@@ -219,6 +234,7 @@ class _Teller:
                 "source": self._voice(),
                 "source_ref": f"{self.graph.shown}#{node.id}",
                 **_dated(period),
+                **self._said,
             }
 
     def _of_ours(self, edge: ForeignEdge) -> Iterator[Claim]:
@@ -231,6 +247,7 @@ class _Teller:
             "source": self._source or _strongest(split_sources(str(values.get("source") or ""))) or self._voice(),
             "source_ref": f"semgraph:{values.get('fact_id') or edge.id or f'line {edge.line}'}",
             **_dated(self._period(edge)),
+            **self._said,
         }
         if (confidence := values.get("confidence")) is not None:
             told["confidence"] = confidence

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["node_link_graph", "write_nodelink"]
 
-_HEAD: Final = '{"directed":true,"multigraph":true,"graph":{},"nodes":['
+_HEAD: Final = '{{"directed":true,"multigraph":true,"graph":{},"nodes":['
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -31,7 +31,7 @@ def write_nodelink(view: GraphView, file: IO[bytes], progress: Progress | None =
     """
     rows = GraphRows(view, progress)
     with kept_aside(_parted(_edge(edge) for chunk in rows.chunks() for edge in chunk)) as edges:
-        file.write(_HEAD.encode())
+        file.write(_HEAD.format(_json({"known_at": rows.known_at} if rows.known_at else {})).encode())
         for part in _parted(_json(node._asdict()) for node in rows.nodes()):
             file.write(part.encode())
         file.write(b'\n],"edges":[')
@@ -78,6 +78,9 @@ def node_link_graph(document: Mapping[str, Any], shown: str) -> ForeignGraph:
     except ValueError as error:
         raise ImportRejected("bad_row", f"{shown}, {kind} {number}: {error}") from None
     graph.mark_ours(names)
+    about = document.get("graph")
+    if isinstance(about, dict) and isinstance(about.get("known_at"), str):
+        graph.said_at = about["known_at"]
     if graph.ours:
         for edge in graph.edges:
             if isinstance(edge.values.get("sources"), list):
