@@ -239,6 +239,13 @@ class StoreConformance:
             store.insert([make(EntityRow, id=1), make(EntityRow, **{"id": 2, **values})])
         assert store.count(EntityRow, 1) == 0
 
+    def test_a_claim_that_no_store_can_keep_is_a_declared_error(self, store):
+        with pytest.raises(StoreError):
+            store.insert([make(ClaimRow, id="a"), make(ClaimRow, id="b", text="\ud800")])
+        with pytest.raises(StoreError):
+            store.insert([make(ClaimRow, id="c", source="\ud800")])
+        assert store.count(ClaimRow, 1) == 0
+
     def test_not_a_number_is_refused(self, store):
         with pytest.raises(StoreError):
             store.insert([make(ClaimRow, id="c", confidence=float("nan"))])

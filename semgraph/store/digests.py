@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from semgraph.errors import StoreCorrupt
+from semgraph.errors import StoreCorrupt, StoreError
 from semgraph.store.shapes import RowType, columns, remembered
 
 if TYPE_CHECKING:
@@ -23,7 +23,10 @@ def digests(table: RowType, rows: Sequence[tuple[Any, ...]]) -> list[int]:
     template = _template(table)
     if len(rows) > _FEW:
         template, rows = _narrowed(rows)
-    return [crc32((template % row).encode()) - _HALF for row in rows]
+    try:
+        return [crc32((template % row).encode()) - _HALF for row in rows]
+    except UnicodeEncodeError:
+        raise StoreError("a text holds lone surrogates, which no store keeps") from None
 
 
 def _narrowed(rows: Sequence[tuple[Any, ...]]) -> tuple[str, Sequence[tuple[Any, ...]]]:
@@ -43,7 +46,7 @@ def is_whole(table: RowType, row: tuple[Any, ...]) -> bool:
     """Whether a row, digest last, is the one that was written."""
     try:
         return bool(digests(table, (row[:-1],))[0] == row[-1])
-    except UnicodeEncodeError:
+    except StoreError:
         return False
 
 
