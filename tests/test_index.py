@@ -138,6 +138,16 @@ def test_small_writes_are_followed_without_loading_again_and_merged_when_there_a
     assert not loaded
 
 
+def test_a_write_that_touches_most_of_the_graph_is_not_followed_fluent_by_fluent():
+    kg = KnowledgeGraph()
+    crowd(kg, 400)
+    check(kg)
+    loaded = loads(kg)
+    kg.add_all({"subject": f"u{n}", "predicate": "met", "object": "one"} for n in range(300))
+    check(kg)
+    assert loaded
+
+
 def spoil(kg):
     with kg.atomic():
         kg.add("s1", "knows", "nobody")

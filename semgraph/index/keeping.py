@@ -24,7 +24,9 @@ __all__ = ["Index"]
 _FACTS_A_READ: Final = 256  # facts loaded in the time that a read without the index takes
 _FREE_READS: Final = 16
 _LOG: Final = 64  # wide writes of this process that are told in memory
-_WIDEST: Final = 20_000  # fluents: with more it is quicker to load everything
+_WIDEST: Final = 20_000  # fluents of a write: a longer list is not kept
+_FEW: Final = 256  # fluents: so many are always followed
+_LOADED_AT_ONCE: Final = 8  # facts loaded in the time that reading one fluent again takes
 
 
 class Index:
@@ -100,7 +102,7 @@ class Index:
             if told is None:
                 return False
             fluents |= told
-        if len(fluents) > _WIDEST:
+        if self.columns is None or len(fluents) > max(_FEW, self.columns.size // _LOADED_AT_ONCE):
             return False
         return self._follow(store, row.scope, fluents)
 
