@@ -11,7 +11,7 @@ from semgraph import audit
 from semgraph.errors import ConfigError, InputError
 from semgraph.explaining import explain, history
 from semgraph.handles import Names, Predicates, Vetoes
-from semgraph.session import Config, Session, check_embedder
+from semgraph.session import Config, Session
 from semgraph.store import open_store
 from semgraph.telling import TellingView
 from semgraph.view import CHUNK, GraphView, Slice
@@ -62,12 +62,11 @@ class KnowledgeGraph(TellingView):
         config: Mapping[str, object] | None = None,
     ) -> None:
         settings = Config.of(source, timezone, config)
-        check_embedder(embedder)
         if not isinstance(target, str | os.PathLike) or not isinstance(durability, str):
             raise ConfigError("the target of a graph is a path or ':memory:', its durability 'full' or 'relaxed'")
         store = open_store(target, read_only=read_only, durability=durability)  # type: ignore[arg-type]  # checked there
         try:
-            super().__init__(Session(store, scope, settings, clock), Slice())
+            super().__init__(Session(store, scope, settings, clock, embedder=embedder), Slice())
         except BaseException:
             store.close()
             raise
@@ -82,7 +81,7 @@ class KnowledgeGraph(TellingView):
         """
         mine = self._session
         graph = KnowledgeGraph.__new__(KnowledgeGraph)
-        session = Session(mine.store, name, mine.config, mine.clock, beside=mine)
+        session = Session(mine.store, name, mine.config, mine.clock, embedder=mine.embedder, beside=mine)
         GraphView.__init__(graph, session, Slice())
         return graph
 

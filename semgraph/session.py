@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from semgraph.directory import Directory
 from semgraph.errors import ConfigError, InputError, RejectedError
@@ -86,9 +86,11 @@ class Session:
         config: Config,
         clock: Callable[[], datetime] | None,
         *,
+        embedder: object = "default",
         beside: Session | None = None,
     ) -> None:
         self.store = store
+        self.embedder: Any = check_embedder(embedder)
         if clock is not None and not callable(clock):
             raise ConfigError(f"a clock is called without arguments, and {type(clock).__name__} can't be called")
         self.scope = check_scope(scope)
@@ -101,6 +103,7 @@ class Session:
         self._row: ScopeRow | None = None
         self.points: Points | None = None
         self.indexes: dict[str, Index] = {} if beside is None else beside.indexes  # by scope
+        self.libraries: dict[str, object] = {} if beside is None else beside.libraries  # by scope, what recall searches
 
     def wall(self) -> int:
         """The wall clock as an instant."""
@@ -251,8 +254,12 @@ def check_scope(name: str) -> str:
     return name
 
 
-def check_embedder(embedder: object) -> None:
-    """ConfigError unless it is one that recall could use; claims and facts don't need it."""
-    if embedder is None or embedder == "default" or callable(getattr(embedder, "encode", None)):
-        return
+def check_embedder(embedder: object) -> object:
+    """The embedder, if it is one that recall can use; claims and facts don't need it."""
+    if embedder is None or (isinstance(embedder, str) and embedder == "default"):
+        return embedder
+    name, dim = getattr(embedder, "id", None), getattr(embedder, "dim", None)
+    sized = isinstance(dim, int) and not isinstance(dim, bool) and dim > 0
+    if callable(getattr(embedder, "encode", None)) and isinstance(name, str) and name and sized:
+        return embedder
     raise ConfigError(f"embedder is 'default', None or an object with .id .dim .encode, not {embedder!r}")

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph.errors import InputError
 from semgraph.model import Fact, Hit
-from semgraph.recall import recall
 from semgraph.render import FLOOR, Dispute, render_facts
 from semgraph.walk import Cut, Hops, edge_columns, filled_graph, match, neighbours, paths, quick_neighbours
 from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     import networkx as nx
@@ -175,11 +174,26 @@ class WalkingView:
         """
         return filled_graph(self.edges())
 
-    def recall(self, query: str, *, limit: int = 6, hops: int = 2, min_confidence: float = 0.4) -> list[Hit]:
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 6,
+        hops: int = 2,
+        min_confidence: float = 0.4,
+        channels: Mapping[str, float] | None = None,
+    ) -> list[Hit]:
         """The facts that matter to a question in free text, the best first; those about what it names before others.
 
         Only what holds in the view is found. A fact in conflict is followed at once by all that contradicts it, beyond
         the limit and below the confidence asked for; of a predicate whose cardinality is unknown by five at most.
+
+        Args:
+            query: a question or words; whatever it holds is text to look for, never an instruction to the search.
+            limit: the most facts, not counting those that come along because they contradict one.
+            hops: how far the graph channel goes from what the question is about.
+            min_confidence: facts that nobody is as sure of as this are left out.
+            channels: weights for `exact`, `lexical`, `vector`, `graph` and `context` in place of their own; 0 is off.
 
         >>> from semgraph import KnowledgeGraph
         >>> kg = KnowledgeGraph()
@@ -187,6 +201,8 @@ class WalkingView:
         >>> kg.recall("Which languages does Maya speak?")[0].fact.object.label
         'Finnish'
         """
+        from semgraph.recall import recall  # numpy
+
         with self.reading() as reader:
             return recall(
                 reader,
@@ -196,6 +212,7 @@ class WalkingView:
                 hops=hops,
                 min_confidence=min_confidence,
                 valid_at=self._slice.valid_at,
+                channels=channels,
             )
 
     def render(self, facts_or_hits: Iterable[Fact | Hit]) -> str:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from semgraph import InputError, KnowledgeGraph
 from semgraph.recall.corpus import Candidate
 from semgraph.recall.fusion import fused, ranks
-from semgraph.recall.lexical import bm25
 from semgraph.recall.mentions import mentions
 from semgraph.recall.spread import spread
 from semgraph.recall.words import MAX_QUERY_BYTES, clean_query, content_words, words

@@ -1,21 +1,19 @@
-"""What can be recalled at one view: the positive facts in its time, with the words and the entities at their ends."""
+"""What can be recalled at one view: the positive facts in its time, reached by the claims behind them or by entity."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from semgraph.names import is_hashed_key
-from semgraph.recall.words import words
-from semgraph.store.schema import ClaimRow
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from semgraph.reader import Reader, Reading
+    from semgraph.store.schema import ClaimRow, FactRow
     from semgraph.walk.cut import Cut
 
-__all__ = ["Candidate", "Corpus"]
+__all__ = ["MANY", "Candidate", "Corpus"]
+
+MANY = 50  # facts at an entity; the name of one that has more says little of each
 
 
 class Candidate(NamedTuple):
@@ -26,35 +24,90 @@ class Candidate(NamedTuple):
     far: int | None
     reading: Reading
 
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """The entities at its ends."""
+        return (self.near,) if self.far is None or self.far == self.near else (self.near, self.far)
+
 
 class Corpus:
-    """The candidates, by id, and which of them stand at an entity."""
+    """Facts by id, as far as somebody asked for them; what is not in the view's time is in none of the answers."""
 
     def __init__(self, reader: Reader, cut: Cut, min_confidence: float) -> None:
         self.reader = reader
         self.cut = cut
         self._floor = min_confidence
         self._names: dict[str, str] = {}
-        self._predicates: dict[str, list[str]] = {}
+        self._read: dict[str, tuple[Candidate, ...]] = {}
+        self._behind: dict[str, tuple[Candidate, ...]] = {}
+        self._around: dict[int, tuple[Candidate, ...]] = {}
         self.facts: dict[str, Candidate] = {}
-        self.at: dict[int, list[str]] = defaultdict(list)
-        for candidate in sorted(self._read(), key=lambda c: c.id):
-            self.facts[candidate.id] = candidate
-            self.at[candidate.near].append(candidate.id)
-            if candidate.far is not None and candidate.far != candidate.near:
-                self.at[candidate.far].append(candidate.id)
 
-    def _read(self) -> Iterator[Candidate]:
-        for row in self.reader.rows(**self.cut.conditions()):
-            shown = row.predicate
-            if row.negative:
-                shown = self._opposite(row.predicate)
-                if not shown:
-                    continue
-            for number, reading in enumerate(self.reader.reading(row, shown, flipped=bool(row.negative))):
-                if self.cut.holds(reading.row, reading.body) and reading.body.base >= self._floor:
-                    far = int(row.object[1:]) if row.object.startswith("e") else None
-                    yield Candidate(f"{row.id}#{number}" if number else row.id, row.subject, far, reading)
+    def behind(self, claims: Sequence[str]) -> list[tuple[Candidate, ...]]:
+        """For each claim the facts that it supports."""
+        unknown = [claim for claim in dict.fromkeys(claims) if claim not in self._behind]
+        first = self.reader.by_id(unknown)  # a fact has the id of its earliest claim
+        rest = []
+        for claim in unknown:
+            row = first.get(claim)
+            found = self._candidates(row) if row is not None else ()
+            if not found:
+                rest.append(claim)
+            self._behind[claim] = found
+        for claim, row in self.reader.ledger.fetch(rest).items():
+            self._behind[claim] = tuple(c for other in self._near(row) for c in self._candidates(other) if _told(claim, c))
+        return [self._behind[claim] for claim in claims]
+
+    def _near(self, claim: ClaimRow) -> Iterator[FactRow]:
+        """The facts that a claim may support, of which it is not the first."""
+        snapshot = self.reader.snapshot
+        entry = snapshot.predicate(claim.predicate)
+        where = {"predicate": entry.name, **self.cut.conditions()}
+        subject = snapshot.entity(claim.subject)
+        if not claim.object.startswith("e"):
+            # The predicate may have very many facts of this subject, and few of this value.
+            yield from (row for row in self.reader.rows(object=claim.object, **where) if row.subject == subject)
+            return
+        target = snapshot.entity(int(claim.object[1:]))
+        yield from self.reader.rows(subject=subject, object=f"e{target}", **where)
+        if entry.symmetric and target != subject:
+            yield from self.reader.rows(subject=target, object=f"e{subject}", **where)
+
+    def at(self, entity: int) -> tuple[Candidate, ...]:
+        """The facts at an entity, by id; of one with many facts some, and more than `MANY`."""
+        found = self._around.get(entity)
+        if found is None:
+            where = self.cut.conditions()
+            rows = self.reader.rows(subject=entity, limit=2 * MANY, **where)
+            rows += self.reader.rows(object=f"e{entity}", limit=2 * MANY, **where)
+            unique = {row.id: row for row in rows}
+            found = tuple(c for key in sorted(unique) for c in self._candidates(unique[key]))
+            self._around[entity] = found
+        return found
+
+    def is_hub(self, entity: int) -> bool:
+        """Whether an entity has so many facts that its name says little of each."""
+        return len(self.at(entity)) > MANY
+
+    def _candidates(self, row: FactRow) -> tuple[Candidate, ...]:
+        found = self._read.get(row.id)
+        if found is None:
+            found = self._read[row.id] = tuple(self._made(row))
+            self.facts.update((candidate.id, candidate) for candidate in found)
+        return found
+
+    def _made(self, row: FactRow) -> Iterable[Candidate]:
+        if not self.cut.meets(row.valid_from, row.valid_to):
+            return
+        shown = row.predicate
+        if row.negative:
+            shown = self._opposite(row.predicate)
+            if not shown:
+                return
+        for number, reading in enumerate(self.reader.reading(row, shown, flipped=bool(row.negative))):
+            if self.cut.holds(reading.row, reading.body) and reading.body.base >= self._floor:
+                far = int(row.object[1:]) if row.object.startswith("e") else None
+                yield Candidate(f"{row.id}#{number}" if number else row.id, row.subject, far, reading)
 
     def _opposite(self, predicate: str) -> str:
         """The name under which a negative fact reads as a positive one; nothing where there is none."""
@@ -62,39 +115,7 @@ class Corpus:
             self._names[predicate] = next(iter(self.reader.snapshot.registry.opposites_of(predicate)), "")
         return self._names[predicate]
 
-    def documents(self) -> Iterator[tuple[str, list[list[str]]]]:
-        """Each candidate's words: of its subject, predicate, object, and of what its sources wrote."""
-        texts = self._texts()
-        directory, instant = self.reader.directory, self.cut.instant
-        directory.prefetch_labels(self.at)
-        for candidate in self.facts.values():
-            row, body = candidate.reading.row, candidate.reading.body
-            near = words(directory.label(candidate.near, instant))
-            if candidate.far is None:
-                far = words(texts.get(row.object, row.object[2:]))
-            else:
-                far = words(directory.label(candidate.far, instant))
-            told = [words(text) for text in dict.fromkeys(texts[c] for c in body.claims if c in texts)]
-            yield candidate.id, [near, self.predicate_words(candidate.reading.predicate), far, *told]
 
-    def predicate_words(self, name: str) -> list[str]:
-        """The words of a predicate, and those of the names that mean the same."""
-        found = self._predicates.get(name)
-        if found is None:
-            registry = self.reader.snapshot.registry
-            spelled = (name, *registry.entry(name).aliases, *registry.inverses_of(name))
-            found = list(dict.fromkeys(word for each in spelled for word in words(each)))
-            self._predicates[name] = found
-        return found
-
-    def _texts(self) -> dict[str, str]:
-        """The sentence of each claim that has one; by reference, literals too long to be their own key."""
-        ledger = self.reader.ledger
-        found = {row.id: row.text for row in ledger.store.select(ClaimRow, ledger.scope, text__ge="") if row.text}
-        hashed = {
-            c.reading.row.object: c.reading.body.claims[0]
-            for c in self.facts.values()
-            if c.far is None and is_hashed_key(c.reading.row.object[2:]) and c.reading.body.claims
-        }
-        claims = ledger.fetch(hashed.values())
-        return found | {ref: claims[claim].object_text for ref, claim in hashed.items() if claim in claims}
+def _told(claim: str, candidate: Candidate) -> bool:
+    body = candidate.reading.body
+    return claim in body.claims or claim in body.absorbed

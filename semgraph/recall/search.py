@@ -2,36 +2,66 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph.errors import InputError
 from semgraph.model import Hit
+from semgraph.names import entity_key
+from semgraph.recall import channels
 from semgraph.recall.corpus import Corpus
-from semgraph.recall.fusion import fused, ranks
-from semgraph.recall.lexical import bm25
+from semgraph.recall.fusion import fused, ranks, weights
+from semgraph.recall.library import library_of
 from semgraph.recall.mentions import mentions
 from semgraph.recall.spread import spread
-from semgraph.recall.words import clean_query, content_words
+from semgraph.recall.words import clean_query, content_words, words
 from semgraph.walk.cut import checked_count
 from semgraph.walk.disputes import partners
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from semgraph.model import Fact
     from semgraph.reader import Reader, Reading
+    from semgraph.recall.library import Library
     from semgraph.recall.mentions import Mention
     from semgraph.walk.cut import Cut
 
 __all__ = ["recall"]
 
 _SEEDS = 3  # lexical hits from which the graph channel starts where the question names nothing
+_LEAST = 50  # facts that a channel looks for, and five for each one asked for
+_CONTEXT = 40  # facts whose neighbours in the telling are looked at
+_UNTOLD = 0.2  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
+_SURE = 0.9  # the confidence in what somebody says of himself
 
-_Ranked = tuple[str, float, dict[str, int]]
+_Scored = dict[str, tuple[float, dict[str, int]]]
+
+
+class _Question(NamedTuple):
+    """A question as the channels see it: its words, and what it names.
+
+    The facts of what it names come before others, unless it is named by a word for oneself, or is a hub: that is a hint
+    and no order.
+    """
+
+    text: str
+    words: Sequence[str]
+    mentions: Sequence[Mention]
+    named: frozenset[int]
+    hubs: frozenset[int]
+    first: frozenset[int]
 
 
 def recall(
-    reader: Reader, cut: Cut, query: str, *, limit: int, hops: int, min_confidence: float, valid_at: int | None
+    reader: Reader,
+    cut: Cut,
+    query: str,
+    *,
+    limit: int,
+    hops: int,
+    min_confidence: float,
+    valid_at: int | None,
+    channels: Mapping[str, float] | None = None,
 ) -> list[Hit]:
     """The best facts first, those about entities that the question names before all others; at most `limit`.
 
@@ -41,16 +71,17 @@ def recall(
     checked_count("limit", limit, 0)
     checked_count("hops", hops, 0)
     _check(query, min_confidence)
-    question = clean_query(query)
-    if limit == 0 or not question.strip():
+    weight = weights(channels)
+    text = clean_query(query)
+    if limit == 0 or not text.strip():
         return []
     corpus = Corpus(reader, cut, min_confidence)
-    named = mentions(reader, question, valid_at)
-    channels = _channels(corpus, question, named, hops)
-    scored = fused({name: ranks(scores) for name, scores in channels.items()})
+    question = _question(corpus, text, valid_at)
+    scored = _scored(corpus, library_of(reader.session), question, limit, hops, weight)
     order = [(key, score, own) for key, (score, own) in scored.items()]
-    order.sort(key=lambda each: ("exact" not in each[2], -each[1], each[0]))
-    return _with_partners(corpus, scored, order[:limit], _Why(corpus, content_words(question), named))
+    order.sort(key=lambda each: (question.first.isdisjoint(corpus.facts[each[0]].ends), -each[1], each[0]))
+    best = [(key, score, own) for key, score, own in order[:limit]]
+    return _with_partners(corpus, scored, best, _Why(corpus, question))
 
 
 def _check(query: object, min_confidence: object) -> None:
@@ -61,38 +92,67 @@ def _check(query: object, min_confidence: object) -> None:
         raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
 
 
-def _channels(corpus: Corpus, question: str, named: Sequence[Mention], hops: int) -> dict[str, dict[str, float]]:
-    exact = _exact(corpus, named)
-    lexical = bm25(content_words(question), corpus.documents())
-    seeds = [number for mention in named for number in mention.entities]
-    if not seeds:
-        best = sorted(lexical, key=lambda key: (-round(lexical[key], 9), key))[:_SEEDS]
-        ends = [(corpus.facts[key].near, corpus.facts[key].far) for key in best]
-        seeds = [number for pair in ends for number in pair if number is not None]
-    graph = spread(list(dict.fromkeys(seeds)), corpus.facts, corpus.at, hops) if seeds else {}
-    return {"exact": exact, "lexical": lexical, "graph": graph}
+def _question(corpus: Corpus, text: str, valid_at: int | None) -> _Question:
+    found = mentions(corpus.reader, text, valid_at)
+    words_for_self = corpus.reader.session.config.self_names
+    proper = {number for mention in found if entity_key(mention.text) not in words_for_self for number in mention.entities}
+    everything = {number for mention in found for number in mention.entities}
+    hubs = {number for number in everything if corpus.is_hub(number)}
+    return _Question(
+        text,
+        content_words(text),
+        found,
+        frozenset(everything - hubs),
+        frozenset(hubs & proper),
+        frozenset(proper - hubs),
+    )
 
 
-def _exact(corpus: Corpus, named: Sequence[Mention]) -> dict[str, float]:
-    """Facts about the entities named, better the more of the question's letters their names make up."""
-    letters: dict[int, int] = {}
-    for mention in named:
-        for number in mention.entities:
-            letters[number] = max(letters.get(number, 0), len(mention.text))
-    scores: dict[str, float] = {}
-    for number, size in letters.items():
-        for key in corpus.at.get(number, ()):
-            scores[key] = scores.get(key, 0.0) + size
-    # One name is as good as another: only a fact between two of them is more to the point than its neighbours.
-    both = {key for key in scores if {corpus.facts[key].near, corpus.facts[key].far} <= letters.keys()}
-    return {key: 2.0 if key in both else 1.0 for key in scores}
+def _scored(
+    corpus: Corpus, library: Library, question: _Question, limit: int, hops: int, weight: Mapping[str, float]
+) -> _Scored:
+    """Every fact that some channel found, with its score and its rank in each."""
+    wanted = max(_LEAST, 5 * limit)
+    about = question.first | question.hubs
+    found: dict[str, dict[str, float]] = {}
+    groups = library.groups(question.words, corpus.reader.snapshot.registry)
+    lexical = channels.lexical(corpus, library, groups, wanted, about)
+    if weight["lexical"]:
+        found["lexical"] = lexical
+    if weight["vector"]:
+        found["vector"] = channels.vector(corpus, library, library.vector(question.text), wanted, about)
+    if weight["graph"]:
+        found["graph"] = _graph(corpus, question, lexical, hops)
+    if weight["exact"]:
+        others = dict.fromkeys(key for scores in found.values() for key in scores)
+        found["exact"] = channels.exact(corpus, question.named, question.hubs, others)
+    ranked = {name: ranks(scores) for name, scores in found.items()}
+    scored = fused(ranked, weight)
+    if weight["context"] and scored:
+        order = sorted(scored, key=lambda key: (-scored[key][0], key))[:_CONTEXT]
+        near = channels.beside(corpus, {key: place for place, key in enumerate(order, 1)})
+        ranked["context"] = {key: int(-place) for key, place in near.items()}
+        scored = fused(ranked, weight)
+    return {key: (score * _trust(corpus, key), own) for key, (score, own) in scored.items()}
+
+
+def _trust(corpus: Corpus, key: str) -> float:
+    base = corpus.facts[key].reading.body.base
+    return 1 - _UNTOLD * (1 - min(base / _SURE, 1.0))
+
+
+def _graph(corpus: Corpus, question: _Question, lexical: Mapping[str, float], hops: int) -> dict[str, float]:
+    """What is near what the question names; where it names nothing, near what has its words."""
+    seeds = sorted(question.named)
+    if not seeds and not question.hubs:
+        best = sorted(lexical, key=lambda key: (-round(lexical[key], 6), key))[:_SEEDS]
+        ends = dict.fromkeys(number for key in best for number in corpus.facts[key].ends)
+        seeds = [number for number in ends if not corpus.is_hub(number)]
+    return spread(seeds, corpus.at, hops) if seeds else {}
 
 
 def _with_partners(
-    corpus: Corpus,
-    scored: dict[str, tuple[float, dict[str, int]]],
-    best: Sequence[_Ranked],
-    why: _Why,
+    corpus: Corpus, scored: _Scored, best: Sequence[tuple[str, float, dict[str, int]]], why: _Why
 ) -> list[Hit]:
     hits: list[Hit] = []
     given: set[str] = set()
@@ -121,28 +181,34 @@ def _partners(corpus: Corpus, reading: Reading) -> Iterator[Reading]:
 class _Why:
     """Says in words what led to a fact."""
 
-    def __init__(self, corpus: Corpus, wanted: Sequence[str], named: Sequence[Mention]) -> None:
-        self._wanted = wanted
-        self._named = named
+    def __init__(self, corpus: Corpus, question: _Question) -> None:
         self._corpus = corpus
+        self._question = question
 
-    def found(self, fact: Fact, channels: dict[str, int]) -> str:
+    def found(self, fact: Fact, channels: Mapping[str, int]) -> str:
         """For example: about Maya; matches work, stripe."""
         parts = []
         if "exact" in channels:
             ids = {getattr(end, "id", "") for end in (fact.subject, fact.object)}
             entity = self._corpus.reader.directory.entity
-            names = [m.text for m in self._named if any(entity(number).id in ids for number in m.entities)]
+            names = [m.text for m in self._question.mentions if any(entity(n).id in ids for n in m.entities)]
             parts.append(f"about {' and '.join(dict.fromkeys(names))}")
         if "lexical" in channels:
             own = self._words(fact)
-            parts.append(f"matches {', '.join(word for word in self._wanted if word in own)}")
-        if "graph" in channels and "exact" not in channels:
+            matching = [word for word in self._question.words if word in own]
+            parts.append(f"matches {', '.join(matching)}" if matching else "has the words")
+        elif "vector" in channels:
+            parts.append("means something like it")
+        if "context" in channels and "exact" not in channels and "lexical" not in channels:
+            parts.append("told beside one that fits")
+        elif "graph" in channels and "exact" not in channels:
             parts.append("connected with what the question is about")
         return "; ".join(parts)
 
     def _words(self, fact: Fact) -> set[str]:
-        from semgraph.recall.words import words
-
-        texts = [fact.subject.label, fact.object.label if fact.object else "", *(c.text or "" for c in fact.claims)]
-        return {word for text in texts for word in words(text)} | set(self._corpus.predicate_words(fact.predicate))
+        registry = self._corpus.reader.snapshot.registry
+        entry = registry.entry(fact.predicate)
+        texts = [fact.subject.label, fact.object.label if fact.object else ""]
+        texts += [text for c in fact.claims for text in (c.text or "", c.subject.label)]
+        texts += [entry.name, fact.predicate, *entry.aliases, *registry.inverses_of(entry.name)]
+        return {word for text in texts for word in words(text)}

@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from semgraph.recall.corpus import Candidate
 
 __all__ = ["spread"]
 
 _DAMPING = 0.5
-_WIDEST = 200  # entities that one hop goes on from
-_FACTS = 20_000  # facts that one spread touches
+_WIDEST = 24  # entities that one hop goes on from
+_FACTS = 2_000  # facts that one spread touches
 
 
-def spread(
-    seeds: Sequence[int], facts: Mapping[str, Candidate], at: Mapping[int, Sequence[str]], hops: int
-) -> dict[str, float]:
-    """A score for each fact within so many hops: an entity's weight, shared among its facts, halved with each hop."""
+def spread(seeds: Sequence[int], at: Callable[[int], Sequence[Candidate]], hops: int) -> dict[str, float]:
+    """A score for each fact within so many hops: an entity's weight, shared among its facts, halved with each hop.
+
+    `at` gives the facts at an entity. The weight of a seed is divided by the number of its facts, as HippoRAG divides
+    by that of passages (Gutiérrez et al. 2024, arXiv:2405.14831, section 2.3).
+    """
     scores: dict[str, float] = {}
     mass = {seed: 1 / len(seeds) for seed in dict.fromkeys(seeds)}
     seen = set(mass)
@@ -28,13 +30,11 @@ def spread(
         if not mass or not left:
             break
         reached: dict[int, float] = {}
-        widest = sorted(mass, key=lambda number: (-mass[number], number))[:_WIDEST]
-        for number in widest:
-            near = at.get(number, ())
+        for number in sorted(mass, key=lambda number: (-mass[number], number))[:_WIDEST]:
+            near = at(number) if left else ()
             share = _DAMPING * mass[number] / max(len(near), 1)
-            for key in near[:left]:
-                scores[key] = scores.get(key, 0.0) + share
-                candidate = facts[key]
+            for candidate in near[:left]:
+                scores[candidate.id] = scores.get(candidate.id, 0.0) + share
                 other = candidate.far if candidate.near == number else candidate.near
                 if other is not None and other not in seen:
                     reached[other] = reached.get(other, 0.0) + share

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAX_QUERY_BYTES", "UNSPACED", "clean_query", "content_words", "words"]
+__all__ = ["MAX_QUERY_BYTES", "UNSPACED", "clean_query", "content_words", "is_small", "spoken", "words"]
 
 MAX_QUERY_BYTES = 4096
 
@@ -52,6 +52,16 @@ def content_words(text: str) -> list[str]:
     """The words of a question, each once; small words only where there are no others."""
     found = list(dict.fromkeys(word for run in _runs(text) for word in _of_run(run) if run not in _STOP))
     return found or list(dict.fromkeys(_words(text)))
+
+
+def spoken(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The words of a text as somebody wrote them, folded, each with the forms in which it is compared."""
+    return ((run, tuple(_of_run(run))) for run in _runs(text))
+
+
+def is_small(word: str) -> bool:
+    """Whether a folded word is one of those that are in most questions."""
+    return word in _STOP
 
 
 @lru_cache(maxsize=1 << 15)

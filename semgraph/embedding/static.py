@@ -1,0 +1,112 @@
+"""A static embedder: a text is the sum of the vectors of its word pieces, looked up in a table.
+
+The pieces are those of uncased BERT (WordPiece, greedy longest match): Wu et al. 2016, arXiv:1609.08144, section 4.1.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from importlib.resources import files
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["StaticEmbedder"]
+
+_TOKEN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]|[^\W_]+|[^\w\s]|_")
+_UNKNOWN: Final = "[UNK]"
+_LONGEST: Final = 100  # letters of a word that is looked up in pieces
+_WORDS_KEPT: Final = 1 << 16
+_AT_A_TIME: Final = 1 << 16  # pieces summed at once, to bound the memory
+
+
+class StaticEmbedder:
+    """The vectors of word pieces, as whole numbers with a scale for each row."""
+
+    def __init__(self, name: str, pieces: Sequence[str], numbers: NDArray[np.int8], scales: NDArray[np.float16]) -> None:
+        self.id = name
+        self.dim = int(numbers.shape[1])
+        self._numbers = numbers
+        self._scales = scales.astype(np.float32)
+        self._pieces = {piece: at for at, piece in enumerate(pieces)}
+        self._unknown = self._pieces[_UNKNOWN]
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    @classmethod
+    def shipped(cls) -> StaticEmbedder:
+        """The table inside the package."""
+        folder = files("semgraph.embedding")
+        with (folder / "static256.npz").open("rb") as file, np.load(file) as stored:
+            numbers, scales = stored["q"], stored["s"]
+        pieces = (folder / "vocab.txt").read_text("utf-8").split("\n")
+        return cls("static256", pieces[: len(numbers)], numbers, scales)
+
+    def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
+        """A row of length 1 for each text; all zeros for one without a word that the table knows."""
+        out = np.zeros((len(texts), self.dim), np.float32)
+        start, waiting = 0, list[int]()
+        bounds = [0]
+        for at, text in enumerate(texts):
+            waiting += self.pieces(text)
+            bounds.append(len(waiting))
+            if len(waiting) >= _AT_A_TIME or at + 1 == len(texts):
+                self._sum(np.array(waiting, np.intp), np.array(bounds), out[start : at + 1])
+                start, waiting, bounds = at + 1, [], [0]
+        return _unit(out)
+
+    def encode_weighted(self, words: Mapping[str, float], /) -> NDArray[np.float32]:
+        """One row of length 1: the sum of the words, each as important as its weight says."""
+        row = np.zeros(self.dim, np.float32)
+        for word, weight in words.items():
+            own = list(self.pieces(word))
+            row += weight * (self._numbers[own] * self._scales[own, None]).sum(0, dtype=np.float32)
+        return _unit(row[None])[0]
+
+    def pieces(self, text: str) -> Iterator[int]:
+        """The numbers of the word pieces of a text."""
+        plain = text.lower()
+        if not plain.isascii():
+            plain = "".join(c for c in unicodedata.normalize("NFD", plain) if unicodedata.category(c) != "Mn")
+        for word in _TOKEN.findall(plain):
+            found = self._known.get(word)
+            if found is None:
+                if len(self._known) >= _WORDS_KEPT:
+                    self._known.clear()
+                found = self._known[word] = self._split(word)
+            yield from found
+
+    def _split(self, word: str) -> tuple[int, ...]:
+        if len(word) > _LONGEST:
+            return (self._unknown,)
+        found, start = [], 0
+        while start < len(word):
+            head = "##" if start else ""
+            for end in range(len(word), start, -1):
+                piece = self._pieces.get(head + word[start:end])
+                if piece is not None:
+                    found.append(piece)
+                    start = end
+                    break
+            else:
+                return (self._unknown,)
+        return tuple(found)
+
+    def _sum(self, pieces: NDArray[np.intp], bounds: NDArray[np.intp], out: NDArray[np.float32]) -> None:
+        """Add up the rows of each text; `bounds` says where its pieces begin and end."""
+        filled = np.flatnonzero(np.diff(bounds))
+        if len(filled):
+            rows = self._numbers[pieces].astype(np.float32)
+            rows *= self._scales[pieces, None]
+            out[filled] = np.add.reduceat(rows, bounds[filled], axis=0)
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    np.divide(rows, lengths, out=rows, where=lengths > 0)
+    return rows

@@ -1,0 +1,160 @@
+"""The channels of recall: each gives the facts of a view that it finds, with a score that only it understands.
+
+What does not hold in the view is left out before anything is ranked: a channel goes on down its list until it has as
+many facts that hold as were asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from semgraph.store.schema import ClaimRow
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from semgraph.recall.corpus import Corpus
+    from semgraph.recall.library import Library
+
+__all__ = ["beside", "exact", "lexical", "vector"]
+
+_FIRST: Final = 2048  # documents that are sorted at first
+_LEAST_COSINE: Final = 0.2  # what is less like the question has nothing to do with it
+_TOGETHER: Final = 12  # claims of one source_ref that still count as told together
+_COUNTED: Final = re.compile(r"^(.*?)([0-9]{1,9})$", re.DOTALL)
+
+
+def exact(corpus: Corpus, named: Collection[int], hubs: Collection[int], found: Iterable[str]) -> dict[str, float]:
+    """Facts about the entities that the question names; one between two of them is more to the point than the others.
+
+    Of a hub come only those that another channel has found, behind the rest.
+    """
+    own = {c.id: c for number in sorted(named) for c in corpus.at(number)}
+    everything = {*named, *hubs}
+    scores = {key: 1.0 + everything.issuperset((c.near, c.far)) for key, c in own.items()}
+    for key in found:
+        if key not in scores and not everything.isdisjoint(corpus.facts[key].ends):
+            scores[key] = 0.5
+    return scores
+
+
+def lexical(
+    corpus: Corpus, library: Library, groups: Iterable[Sequence[str]], wanted: int, named: Collection[int]
+) -> dict[str, float]:
+    """Facts that have words of the question, by BM25; as many again about what the question names."""
+    documents, scores = library.text.scores(groups)
+    return _both(corpus, library, documents, scores, wanted, named)
+
+
+def vector(
+    corpus: Corpus, library: Library, query: NDArray[np.float32] | None, wanted: int, named: Collection[int]
+) -> dict[str, float]:
+    """Facts that mean something like the question, by the cosine of their vectors."""
+    vectors = library.vectors
+    if vectors is None or query is None or not len(vectors):
+        return {}
+    asked, found = wanted, dict[str, float]()
+    while True:
+        asked = min(asked * 4, len(vectors))
+        documents, cosines = vectors.nearest(query, asked)
+        lowest = float(cosines.min(initial=1.0))
+        near = cosines >= _LEAST_COSINE
+        found = _both(corpus, library, documents[near], cosines[near], wanted, named)
+        if len(found) >= wanted or asked == len(vectors) or lowest < _LEAST_COSINE:
+            return found
+
+
+def _both(
+    corpus: Corpus,
+    library: Library,
+    documents: NDArray[np.intp],
+    scores: NDArray[np.float32],
+    wanted: int,
+    named: Collection[int],
+) -> dict[str, float]:
+    found = _holding(corpus, library, documents, scores, wanted)
+    if named and len(documents) > wanted:
+        members = _written_for(corpus, named)
+        text = library.text
+        about = np.isin(text.subject[documents], members) | np.isin(text.object[documents], members)
+        found |= _holding(corpus, library, documents[about], scores[about], wanted)
+    return found
+
+
+def _written_for(corpus: Corpus, named: Collection[int]) -> list[int]:
+    """The entities that claims were written with and that are now taken for one of these."""
+    members = corpus.reader.snapshot.members
+    return sorted({each for number in named for each in members.get(number, (number,))})
+
+
+def _holding(
+    corpus: Corpus, library: Library, documents: NDArray[np.intp], scores: NDArray[np.float32], wanted: int
+) -> dict[str, float]:
+    """The best facts in the view's time, by the best of their claims."""
+    found: dict[str, float] = {}
+    ids = library.text.ids
+    falling = _falling(documents, scores)
+    size = wanted
+    while len(found) < wanted and (batch := list(islice(falling, size))):
+        for (_, score), facts in zip(batch, corpus.behind([ids[document] for document, _ in batch]), strict=True):
+            for candidate in facts:
+                found.setdefault(candidate.id, score)
+        size = min(size * 2, _FIRST)
+    return found
+
+
+def _falling(documents: NDArray[np.intp], scores: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
+    """Documents with their scores, the best first, equal ones by number; only as much is sorted as is asked for."""
+    rest = np.ones(len(documents), np.bool_)
+    if len(documents) > 2 * _FIRST:
+        bar = np.partition(scores, len(scores) - _FIRST)[len(scores) - _FIRST]
+        best = np.flatnonzero(scores >= bar)
+        order = best[np.lexsort((documents[best], -scores[best]))]
+        yield from zip(documents[order].tolist(), scores[order].tolist(), strict=True)
+        rest[best] = False
+    left = np.flatnonzero(rest)
+    order = left[np.lexsort((documents[left], -scores[left]))]
+    yield from zip(documents[order].tolist(), scores[order].tolist(), strict=True)
+
+
+def beside(corpus: Corpus, places: Mapping[str, int]) -> dict[str, float]:
+    """Facts that were told right beside one of these, by the place of that one: in the same message, or the next.
+
+    Told together are claims of one source_ref, and of two that differ by one in the number at their end.
+    """
+    ledger = corpus.reader.ledger
+    first = {key: claims[0] for key in places if (claims := corpus.facts[key].reading.body.claims)}
+    rows = ledger.fetch(first.values())
+    refs = {key: ref for key, claim in first.items() if claim in rows and (ref := rows[claim].source_ref)}
+    wanted = sorted({near for ref in refs.values() for near in _near(ref)})
+    if not wanted:
+        return {}
+    limit = _TOGETHER * len(wanted)
+    told = ledger.store.select(ClaimRow, ledger.scope, source_ref=wanted, limit=limit)
+    if len(told) >= limit:
+        return {}  # whole documents under one name: to be told together says nothing there
+    there: dict[str, list[str]] = {}
+    for row, facts in zip(told, corpus.behind([row.id for row in told]), strict=True):
+        there.setdefault(row.source_ref or "", []).extend(candidate.id for candidate in facts)
+    found: dict[str, float] = {}
+    for key, place in sorted(places.items(), key=lambda each: each[1]):
+        near = [other for ref in _near(refs[key]) for other in there.get(ref, ()) if other != key] if key in refs else []
+        for other in near or [key]:  # what was told by itself has no neighbours to be better or worse for
+            found.setdefault(other, -place)
+    return found
+
+
+def _near(ref: str) -> Iterator[str]:
+    yield ref
+    counted = _COUNTED.match(ref)
+    if counted:
+        head, number = counted[1], counted[2]
+        for other in (int(number) - 1, int(number) + 1):
+            if other >= 0:
+                yield f"{head}{other:0{len(number)}d}" if number.startswith("0") else f"{head}{other}"
