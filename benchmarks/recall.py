@@ -214,7 +214,10 @@ def figures(asked: Iterable[Asked]) -> dict[str, Figures]:
     kinds: dict[str, list[tuple[bool, float]]] = {}
     for question, units, _ in asked:
         if question.gold and not question.kind.startswith("abstention"):
-            told = (bool(question.gold.intersection(units[:5])), len(question.gold.intersection(units)) / len(question.gold))
+            told = (
+                bool(question.gold.intersection(units[:5])),
+                len(question.gold.intersection(units)) / len(question.gold),
+            )
             for kind in ("all", question.kind):
                 kinds.setdefault(kind, []).append(told)
     return {
@@ -224,7 +227,7 @@ def figures(asked: Iterable[Asked]) -> dict[str, Figures]:
 
 
 def separation(asked: Iterable[Asked]) -> float | None:
-    """How often an answerable question has a higher top score than an unanswerable one (the area under the ROC curve)."""
+    """How often an answerable question has a higher top score than another (the area under the ROC curve)."""
     with_answer, without = list[float](), list[float]()
     for question, _, score in asked:
         (with_answer if question.gold else without).append(score)
@@ -263,7 +266,9 @@ def _before(found: list[str], first: str, second: str) -> bool:
 # -- the table
 
 
-ALONE = {name: {"exact": 0, "lexical": 0, "vector": 0, "graph": 0, "context": 0, name: 1} for name in ("lexical", "vector")}
+ALONE = {
+    name: {"exact": 0, "lexical": 0, "vector": 0, "graph": 0, "context": 0, name: 1} for name in ("lexical", "vector")
+}
 
 
 def main() -> None:

@@ -29,7 +29,9 @@ _AT_A_TIME: Final = 1 << 16  # pieces summed at once, to bound the memory
 class StaticEmbedder:
     """The vectors of word pieces, as whole numbers with a scale for each row."""
 
-    def __init__(self, name: str, pieces: Sequence[str], numbers: NDArray[np.int8], scales: NDArray[np.float16]) -> None:
+    def __init__(
+        self, name: str, pieces: Sequence[str], numbers: NDArray[np.int8], scales: NDArray[np.float16]
+    ) -> None:
         self.id = name
         self.dim = int(numbers.shape[1])
         self._numbers = numbers
@@ -66,7 +68,7 @@ class StaticEmbedder:
         for word, weight in words.items():
             own = list(self.pieces(word))
             row += weight * (self._numbers[own] * self._scales[own, None]).sum(0, dtype=np.float32)
-        return _unit(row[None])[0]
+        return _unit(row[None]).ravel()
 
     def pieces(self, text: str) -> Iterator[int]:
         """The numbers of the word pieces of a text."""

@@ -1,6 +1,6 @@
 """Words and the documents they stand in, with what each occurrence is worth worked out beforehand.
 
-A question's score is then a sum over the occurrences of its words: BM25 (Robertson and Zaragoza 2009, "The Probabilistic
+A score is then a sum over the occurrences of the words asked for: BM25 (Robertson and Zaragoza 2009, "The Probabilistic
 Relevance Framework: BM25 and Beyond", equation 3.15). Documents written since are kept beside the sorted ones.
 """
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TextIndex"]
 
-_K1: Final = 1.2
-_B: Final = 0.75
+_K1: Final = 0.9
+_B: Final = 0.6
 _ROOM: Final = 4096  # documents beside the sorted ones, and an eighth of them
 
 
@@ -120,10 +120,7 @@ class TextIndex:
         if not touched:
             return np.zeros(0, np.intp), np.zeros(0, np.float32)
         hit = touched[0] if len(touched) == 1 else np.concatenate(touched)
-        if len(hit) * 8 > len(scores):
-            found = np.flatnonzero(scores)
-        else:
-            found = np.unique(hit).astype(np.intp)
+        found = np.flatnonzero(scores) if len(hit) * 8 > len(scores) else np.unique(hit).astype(np.intp)
         own = scores[found]
         scores[hit] = 0
         return found, own
@@ -180,5 +177,5 @@ class TextIndex:
 def _worth(counts: NDArray[Any], relative: NDArray[np.float32]) -> NDArray[np.float32]:
     """What so many occurrences in a document of such a length, relative to the average, are worth."""
     told = counts.astype(np.float32)
-    worth: NDArray[np.float32] = told * np.float32(_K1 + 1) / (told + np.float32(_K1) * (1 - _B + _B * relative))
-    return worth.astype(np.float32)
+    damped = np.float32(_K1) * (np.float32(1 - _B) + np.float32(_B) * relative.astype(np.float32))
+    return np.asarray(told * np.float32(_K1 + 1) / (told + damped), np.float32)

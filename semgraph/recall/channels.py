@@ -102,9 +102,11 @@ def _holding(
     falling = _falling(documents, scores)
     size = wanted
     while len(found) < wanted and (batch := list(islice(falling, size))):
-        for (_, score), facts in zip(batch, corpus.behind([ids[document] for document, _ in batch]), strict=True):
+        told = corpus.behind([ids[document] for document, _ in batch])
+        for (document, score), facts in zip(batch, told, strict=True):
             for candidate in facts:
                 found.setdefault(candidate.id, score)
+                corpus.documents.setdefault(candidate.id, document)
         size = min(size * 2, _FIRST)
     return found
 
@@ -144,7 +146,9 @@ def beside(corpus: Corpus, places: Mapping[str, int]) -> dict[str, float]:
         there.setdefault(row.source_ref or "", []).extend(candidate.id for candidate in facts)
     found: dict[str, float] = {}
     for key, place in sorted(places.items(), key=lambda each: each[1]):
-        near = [other for ref in _near(refs[key]) for other in there.get(ref, ()) if other != key] if key in refs else []
+        near = (
+            [other for ref in _near(refs[key]) for other in there.get(ref, ()) if other != key] if key in refs else []
+        )
         for other in near or [key]:  # what was told by itself has no neighbours to be better or worse for
             found.setdefault(other, -place)
     return found

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from semgraph.temporal import NEG_INF
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -42,6 +44,7 @@ class Corpus:
         self._behind: dict[str, tuple[Candidate, ...]] = {}
         self._around: dict[int, tuple[Candidate, ...]] = {}
         self.facts: dict[str, Candidate] = {}
+        self.documents: dict[str, int] = {}  # by fact, the number of a text that tells it, where a channel met one
 
     def behind(self, claims: Sequence[str]) -> list[tuple[Candidate, ...]]:
         """For each claim the facts that it supports."""
@@ -54,8 +57,9 @@ class Corpus:
             if not found:
                 rest.append(claim)
             self._behind[claim] = found
-        for claim, row in self.reader.ledger.fetch(rest).items():
-            self._behind[claim] = tuple(c for other in self._near(row) for c in self._candidates(other) if _told(claim, c))
+        for claim, told in self.reader.ledger.fetch(rest).items():
+            near = (c for row in self._near(told) for c in self._candidates(row))
+            self._behind[claim] = tuple(candidate for candidate in near if _told(claim, candidate))
         return [self._behind[claim] for claim in claims]
 
     def _near(self, claim: ClaimRow) -> Iterator[FactRow]:
@@ -88,6 +92,11 @@ class Corpus:
     def is_hub(self, entity: int) -> bool:
         """Whether an entity has so many facts that its name says little of each."""
         return len(self.at(entity)) > MANY
+
+    def said_at(self, fact: str) -> int:
+        """When the fact was last said."""
+        claims = self.reader.ledger.fetch(self.facts[fact].reading.body.claims)
+        return max((claim.said_at for claim in claims.values()), default=NEG_INF)
 
     def _candidates(self, row: FactRow) -> tuple[Candidate, ...]:
         found = self._read.get(row.id)

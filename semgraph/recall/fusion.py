@@ -67,6 +67,5 @@ def fused(
         for key, rank in ranking.items():
             found.setdefault(key, {})[name] = rank
     return {
-        key: (sum(weight[name] / (_SMOOTHING + rank) for name, rank in own.items()), own)
-        for key, own in found.items()
+        key: (sum(weight[name] / (_SMOOTHING + rank) for name, rank in own.items()), own) for key, own in found.items()
     }

@@ -34,7 +34,9 @@ _READ: Final = ("id", "subject", "predicate", "object", "subject_text", "object_
 _PREDICATE: Final = "\x01"  # stands before the name of a predicate, so that no word is one
 _AT_A_TIME: Final = 256  # texts in one call of an embedder
 _A_RECALL: Final = 2048  # texts that an embedder other than the default is given before a question is answered
-_RARE: Final = 1e-3  # how often a word stands, of all words, to count half: Arora et al. 2017, "A Simple but Tough-to-Beat Baseline for Sentence Embeddings"
+#: How often a word stands, of all words, to count half (Arora, Liang and Ma 2017, "A Simple but Tough-to-Beat Baseline
+#: for Sentence Embeddings", where it is `a`).
+_RARE: Final = 1e-3
 _PRIOR: Final = 1000  # words of ordinary text that a scope is taken to have beside its own
 _SMALL: Final = 0.01  # how often a small word stands in ordinary text
 
@@ -161,5 +163,4 @@ def _predicate_words(registry: Registry) -> dict[str, list[str]]:
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: NDArray[np.float32] = rows / np.where(lengths > 0, lengths, 1)
-    return unit
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)

@@ -12,8 +12,10 @@ from semgraph.recall.corpus import Corpus
 from semgraph.recall.fusion import fused, ranks, weights
 from semgraph.recall.library import library_of
 from semgraph.recall.mentions import mentions
+from semgraph.recall.recency import Sentence, later_first
 from semgraph.recall.spread import spread
 from semgraph.recall.words import clean_query, content_words, words
+from semgraph.vocabulary import STATES
 from semgraph.walk.cut import checked_count
 from semgraph.walk.disputes import partners
 
@@ -34,6 +36,7 @@ _CONTEXT = 40  # facts whose neighbours in the telling are looked at
 _UNTOLD = 0.2  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
 _SURE = 0.9  # the confidence in what somebody says of himself
 
+_Ranked = tuple[str, float, dict[str, int]]
 _Scored = dict[str, tuple[float, dict[str, int]]]
 
 
@@ -77,10 +80,11 @@ def recall(
         return []
     corpus = Corpus(reader, cut, min_confidence)
     question = _question(corpus, text, valid_at)
-    scored = _scored(corpus, library_of(reader.session), question, limit, hops, weight)
+    library = library_of(reader.session)
+    scored, found = _scored(corpus, library, question, limit, hops, weight)
     order = [(key, score, own) for key, (score, own) in scored.items()]
     order.sort(key=lambda each: (question.first.isdisjoint(corpus.facts[each[0]].ends), -each[1], each[0]))
-    best = [(key, score, own) for key, score, own in order[:limit]]
+    best = _later_first(corpus, library, order[:limit], found)
     return _with_partners(corpus, scored, best, _Why(corpus, question))
 
 
@@ -95,7 +99,9 @@ def _check(query: object, min_confidence: object) -> None:
 def _question(corpus: Corpus, text: str, valid_at: int | None) -> _Question:
     found = mentions(corpus.reader, text, valid_at)
     words_for_self = corpus.reader.session.config.self_names
-    proper = {number for mention in found if entity_key(mention.text) not in words_for_self for number in mention.entities}
+    proper = {
+        number for mention in found if entity_key(mention.text) not in words_for_self for number in mention.entities
+    }
     everything = {number for mention in found for number in mention.entities}
     hubs = {number for number in everything if corpus.is_hub(number)}
     return _Question(
@@ -110,8 +116,8 @@ def _question(corpus: Corpus, text: str, valid_at: int | None) -> _Question:
 
 def _scored(
     corpus: Corpus, library: Library, question: _Question, limit: int, hops: int, weight: Mapping[str, float]
-) -> _Scored:
-    """Every fact that some channel found, with its score and its rank in each."""
+) -> tuple[_Scored, dict[str, dict[str, float]]]:
+    """Every fact that some channel found, with its score and its rank in each; and what the channels found."""
     wanted = max(_LEAST, 5 * limit)
     about = question.first | question.hubs
     found: dict[str, dict[str, float]] = {}
@@ -133,7 +139,26 @@ def _scored(
         near = channels.beside(corpus, {key: place for place, key in enumerate(order, 1)})
         ranked["context"] = {key: int(-place) for key, place in near.items()}
         scored = fused(ranked, weight)
-    return {key: (score * _trust(corpus, key), own) for key, (score, own) in scored.items()}
+    return {key: (score * _trust(corpus, key), own) for key, (score, own) in scored.items()}, found
+
+
+def _later_first(
+    corpus: Corpus, library: Library, order: list[_Ranked], found: Mapping[str, Mapping[str, float]]
+) -> list[_Ranked]:
+    """The ranking, in which of sentences that say much the same the later said comes first."""
+    vectors = library.vectors
+    if vectors is None:
+        return order
+    by_meaning, by_words = found.get("vector", {}), found.get("lexical", {})
+    documents = [corpus.documents.get(key, -1) for key, *_ in order]
+    sentences = [
+        Sentence(corpus.facts[key].near, corpus.said_at(key), (by_words.get(key, 0.0), by_meaning.get(key, 0.0)))
+        if corpus.facts[key].reading.predicate == STATES and 0 <= document < len(vectors)
+        else None
+        for (key, *_), document in zip(order, documents, strict=True)
+    ]
+    rows = vectors.rows
+    return [order[at] for at in later_first(sentences, lambda a, b: float(rows[documents[a]] @ rows[documents[b]]))]
 
 
 def _trust(corpus: Corpus, key: str) -> float:
@@ -151,9 +176,7 @@ def _graph(corpus: Corpus, question: _Question, lexical: Mapping[str, float], ho
     return spread(seeds, corpus.at, hops) if seeds else {}
 
 
-def _with_partners(
-    corpus: Corpus, scored: _Scored, best: Sequence[tuple[str, float, dict[str, int]]], why: _Why
-) -> list[Hit]:
+def _with_partners(corpus: Corpus, scored: _Scored, best: Sequence[_Ranked], why: _Why) -> list[Hit]:
     hits: list[Hit] = []
     given: set[str] = set()
     readings = [corpus.facts[key].reading for key, *_ in best]
