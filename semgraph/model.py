@@ -34,6 +34,7 @@ __all__ = [
     "Outcome",
     "Path",
     "Problem",
+    "Profile",
     "Receipt",
     "Rejection",
     "Row",
@@ -375,3 +376,19 @@ class Answer:
     def __str__(self) -> str:
         shown = ", ".join(str(value) for value in self.values)
         return shown if self.sure else f"{shown or 'no answer'} ({'not sure: ' if shown else ''}{self.plan})"
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The facts about the owner of a scope that always matter; `str()` is the block for a prompt.
+
+    `tokens` is the size of the block by the counter that was used; `more` is how many facts had no room.
+    """
+
+    facts: tuple[Fact, ...]
+    tokens: int
+    more: int
+    text: str
+
+    def __str__(self) -> str:
+        return self.text

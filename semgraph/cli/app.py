@@ -34,7 +34,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Read": {
         "reading": "value about timeline list entities aliases",
         "judging": "conflicts explain history diff rejected",
-        "walks": "recall neighbors paths match",
+        "walks": "recall profile neighbors paths match",
     },
     "Name": {"naming": "declare alias unalias merge unmerge keep-apart suggest define predicates"},
     "Keep": {"keeping": "export import verify stats backup recover"},

@@ -25,6 +25,7 @@ DOCUMENTS: Final = {
     "timeline": "list of Fact", "list": "list of Fact", "entities": "list of Entity", "aliases": "list of text",
     "conflicts": "list of ConflictSet", "explain": "Explanation for an id, else a list of Explanation",
     "history": "list of FactVersion", "diff": "Diff", "rejected": "list of Rejection", "recall": "list of Hit",
+    "profile": "Profile",
     "neighbors": "list of Neighbor", "paths": "list of Path",
     "match": "list of {values, interval: [from, to], facts: list of Fact}",
     "declare": "{id, label}", "alias": "{name, id, label}", "unalias": "{name, entity}", "merge": "{id, label}",
@@ -38,7 +39,7 @@ DOCUMENTS: Final = {
 #: The objects, in the order in which one meets them.
 OBJECTS: Final = (
     "Fact", "Claim", "Entity", "Literal", "Receipt", "Batch", "ConflictSet", "Diff", "FactVersion", "Explanation",
-    "Hit", "Neighbor", "Path", "MergeSuggestion", "Rejection", "Veto", "ForgetReport", "Problem", "Recovery",
+    "Hit", "Profile", "Neighbor", "Path", "MergeSuggestion", "Rejection", "Veto", "ForgetReport", "Problem", "Recovery",
 )  # fmt: skip
 MEANINGS: Final = {
     "id": "what it is asked for by",
@@ -105,6 +106,8 @@ MEANINGS: Final = {
     "recalled": "how often it was recalled",
     "score": "higher is better",
     "channels": "the rank in each way of finding it",
+    "tokens": "the size of the block, four bytes a token",
+    "more": "how many facts had no room",
     "entity": "the entity",
     "distance": "how many steps away",
     "entities": "from the first to the last; a count in a report",

@@ -1,4 +1,4 @@
-"""The commands that walk the graph and search it: recall, neighbors, paths, match."""
+"""The commands that walk the graph and search it: recall, profile, neighbors, paths, match."""
 
 from __future__ import annotations
 
@@ -49,6 +49,18 @@ def recall(app: App, /, query: str, *, prompt: bool, **words: Any) -> None:
         return
     rows = ([fact_line(hit.fact), hit.why] for hit in found)
     show(app, found, table(rows, styles=("", "dim")), empty="nothing that is known matters to it")
+
+
+@command(example="semgraph profile\nsemgraph profile --budget 200", slices=True)
+@click.option("--budget", type=click.IntRange(0), default=400, show_default=True, metavar="N", help="The most tokens.")
+@pass_app
+def profile(app: App, /, budget: int) -> None:
+    """What always matters about the owner of the scope, as a block for a prompt.
+
+    Facts about you under predicates of the profile, each whole, as many as fit; what contradicts itself comes together.
+    """
+    found = app.view().profile(budget=budget)
+    show(app, found, str(found).splitlines(), empty="nothing of the profile is known, or it doesn't fit")
 
 
 @command(example="semgraph neighbors Maya\nsemgraph neighbors Maya --hops 2 --direction any", slices=True)

@@ -82,8 +82,8 @@ class Corpus:
         found = self._around.get(entity)
         if found is None:
             where = self.cut.conditions()
-            rows = self.reader.rows(subject=entity, limit=2 * MANY, **where)
-            rows += self.reader.rows(object=f"e{entity}", limit=2 * MANY, **where)
+            rows = self.reader.rows(subject=entity, limit=MANY + 1, **where)
+            rows += self.reader.rows(object=f"e{entity}", limit=MANY + 1, **where)
             unique = {row.id: row for row in rows}
             found = tuple(c for key in sorted(unique) for c in self._candidates(unique[key]))
             self._around[entity] = found

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 __all__ = ["recall"]
 
 _SEEDS = 3  # lexical hits from which the graph channel starts where the question names nothing
-_LEAST = 50  # facts that a channel looks for, and five for each one asked for
-_CONTEXT = 40  # facts whose neighbours in the telling are looked at
+_FEWEST = 6  # facts that are looked for as if so many were asked for, so that a lower limit gives the same order
+_EACH = 5  # facts that a channel looks for, for each one asked for
+_CONTEXT = 2  # facts whose neighbours in the telling are looked at, for each one asked for
 _UNTOLD = 0.2  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
 _SURE = 0.9  # the confidence in what somebody says of himself
 
@@ -118,7 +119,7 @@ def _scored(
     corpus: Corpus, library: Library, question: _Question, limit: int, hops: int, weight: Mapping[str, float]
 ) -> tuple[_Scored, dict[str, dict[str, float]]]:
     """Every fact that some channel found, with its score and its rank in each; and what the channels found."""
-    wanted = max(_LEAST, 5 * limit)
+    wanted = _EACH * max(limit, _FEWEST)
     about = question.first | question.hubs
     found: dict[str, dict[str, float]] = {}
     groups = library.groups(question.words, corpus.reader.snapshot.registry)
@@ -135,7 +136,7 @@ def _scored(
     ranked = {name: ranks(scores) for name, scores in found.items()}
     scored = fused(ranked, weight)
     if weight["context"] and scored:
-        order = sorted(scored, key=lambda key: (-scored[key][0], key))[:_CONTEXT]
+        order = sorted(scored, key=lambda key: (-scored[key][0], key))[: _CONTEXT * max(limit, _FEWEST)]
         near = channels.beside(corpus, {key: place for place, key in enumerate(order, 1)})
         ranked["context"] = {key: int(-place) for key, place in near.items()}
         scored = fused(ranked, weight)

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["spread"]
 
 _DAMPING = 0.5
-_WIDEST = 24  # entities that one hop goes on from
-_FACTS = 2_000  # facts that one spread touches
+_WIDEST = 8  # entities that one hop goes on from
+_FACTS = 200  # facts that one spread touches
 
 
 def spread(seeds: Sequence[int], at: Callable[[int], Sequence[Candidate]], hops: int) -> dict[str, float]:
