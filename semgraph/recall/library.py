@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from semgraph.embedding import default_embedder
+from semgraph.errors import ConfigError
 from semgraph.index import feed
 from semgraph.index.text import TextIndex
 from semgraph.index.vectors import Vectors
@@ -103,7 +104,7 @@ class Library:
                 rows = np.asarray(self.embedder.encode(batch), np.float32)
             except Exception:  # noqa: BLE001 - whatever somebody's model raises
                 break
-            self.vectors.extend(_unit(rows))
+            self.vectors.extend(_unit(self._checked(rows, len(batch))))
             done += len(batch)
         del self._pending[:done]
         return len(self._pending)
@@ -122,12 +123,22 @@ class Library:
         weighted = getattr(self.embedder, "encode_weighted", None)
         try:
             if weighted is None:
-                row = _unit(np.asarray(self.embedder.encode([question]), np.float32))[0]
+                row = np.asarray(self.embedder.encode([question]), np.float32)
             else:
-                row = weighted({run: self._weight(run, forms) for run, forms in spoken(question)})
+                row = weighted({run: self._weight(run, forms) for run, forms in spoken(question)})[None]
         except Exception:  # noqa: BLE001 - as above
             return None
+        row = _unit(self._checked(row, 1))[0]
         return row if np.any(row) else None
+
+    def _checked(self, rows: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+        """The vectors of so many texts; one that holds no numbers is none. ConfigError if they are of another shape."""
+        if rows.shape != (number, self.embedder.dim):
+            raise ConfigError(
+                f"the embedder {self.embedder.id!r} says that its vectors have {self.embedder.dim} dimensions, and "
+                f"gave an array of shape {rows.shape} for {number} texts: vectors of several models can't be compared"
+            )
+        return np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, np.float32(0))
 
     def _weight(self, run: str, forms: Sequence[str]) -> float:
         prior = _SMALL if is_small(run) else 0.0

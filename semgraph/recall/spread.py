@@ -13,7 +13,7 @@ __all__ = ["spread"]
 
 _DAMPING = 0.5
 _WIDEST = 8  # entities that one hop goes on from
-_FACTS = 200  # facts that one spread touches
+_FACTS = 100  # facts that one spread touches
 
 
 def spread(seeds: Sequence[int], at: Callable[[int], Sequence[Candidate]], hops: int) -> dict[str, float]:
