@@ -202,7 +202,7 @@ class WalkingView:
         >>> kg.recall("Which languages does Maya speak?")[0].fact.object.label
         'Finnish'
         """
-        from semgraph.recall import recall  # numpy
+        from semgraph.recall.search import recall  # numpy
 
         with self.reading() as reader:
             return recall(
