@@ -32,6 +32,7 @@ __all__ = ["recall"]
 
 _SEEDS = 3  # lexical hits from which the graph channel starts where the question names nothing
 _FEWEST = 6  # facts that are looked for as if so many were asked for, so that a lower limit gives the same order
+_MOST = 10_000  # facts that are looked for, however many are asked for
 _EACH = 5  # facts that a channel looks for, for each one asked for
 _CONTEXT = 2  # facts whose neighbours in the telling are looked at, for each one asked for
 _UNTOLD = 0.2  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
@@ -119,6 +120,7 @@ def _scored(
     corpus: Corpus, library: Library, question: _Question, limit: int, hops: int, weight: Mapping[str, float]
 ) -> tuple[_Scored, dict[str, dict[str, float]]]:
     """Every fact that some channel found, with its score and its rank in each; and what the channels found."""
+    limit = min(limit, _MOST)
     wanted = _EACH * max(limit, _FEWEST)
     about = question.first | question.hubs
     found: dict[str, dict[str, float]] = {}
