@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from semgraph.model import Fact
 
-__all__ = ["byte_tokens", "checked_budget", "fitted", "in_order"]
+__all__ = ["byte_tokens", "checked_budget", "checked_counter", "fitted", "in_order"]
 
 
 def byte_tokens(text: str) -> int:
@@ -31,6 +31,17 @@ def checked_budget(budget: object) -> int:
     if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
         raise InputError(f"budget is a whole number of tokens from 0 on, not {budget!r}")
     return budget
+
+
+def checked_counter(count: object) -> Callable[[str], int]:
+    """The counter of tokens given, or of bytes where none is; InputError where it can't be called."""
+    if count is None:
+        return byte_tokens
+    if not callable(count):
+        raise InputError(
+            f"count is called with a text and says how many tokens it is, and {type(count).__name__} can't be"
+        )
+    return count
 
 
 def in_order(facts: Sequence[Fact], places: Mapping[str, int]) -> list[Fact]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph.errors import InputError
 from semgraph.model import Fact, Hit
-from semgraph.profiling import byte_tokens, checked_budget, fitted, in_order
+from semgraph.profiling import checked_budget, checked_counter, fitted, in_order
 from semgraph.render import FLOOR, Dispute, render_facts
 from semgraph.walk import Cut, Hops, edge_columns, filled_graph, match, neighbours, paths, quick_neighbours
 from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
@@ -231,6 +231,7 @@ class WalkingView:
         - user timezone Europe/Helsinki [since 2024]
         """
         checked_budget(budget)
+        counter = checked_counter(count)
         with self.reading() as reader:
             cut = self._cut()
             registry = reader.snapshot.registry
@@ -243,7 +244,7 @@ class WalkingView:
             facts += _missing(reader, cut, facts)
             facts = in_order(facts, places)
             now = self._session.now() if cut.instant is None else cut.instant
-            return fitted(facts, _disputes(reader, cut, facts), now, budget, count or byte_tokens)
+            return fitted(facts, _disputes(reader, cut, facts), now, budget, counter)
 
     def render(self, facts_or_hits: Iterable[Fact | Hit]) -> str:
         """The facts as a block for a prompt: dated, hedged, each on one line, and a question where they contradict.

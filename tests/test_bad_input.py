@@ -545,6 +545,7 @@ def sensible(name: str, kg: KnowledgeGraph, folder: Path) -> dict[str, Any]:
         "paths": {"source": "Ann", "target": "Bo"},
         "match": {"patterns": ("?who", "works_at", "?where")},
         "recall": {"query": "Ann"},
+        "profile": {},
         "ask": {"question": "where does Ann work?"},
         "render": {"facts_or_hits": list(kg.facts())},
         "backup": {"path": folder / f"{len(list(folder.iterdir()))}.db"},
