@@ -65,6 +65,7 @@ class Reader:
         self._rows: dict[str, FactRow] = {}
         self._bodies: dict[tuple[str, int], factrow.Body] = {}
         self._parallel: dict[tuple[int, str, str], Parallel] = {}
+        self._whole: dict[tuple[int, str], list[FactRow]] = {}
         self._entities: dict[tuple[int, int | None], Entity] = {}
         self._sets: dict[tuple[str, int, bool], frozenset[str]] = {}
 
@@ -102,11 +103,20 @@ class Reader:
             self._bodies[version] = found
         return found
 
+    def keep_whole(self, rows: Iterable[FactRow]) -> None:
+        """Remember rows that are all those of their subjects: what stands beside each is then looked for among them."""
+        for row in rows:
+            self._whole.setdefault((row.subject, row.predicate), []).append(row)
+        unsure = [r for group in self._whole.values() if any(row.disputed for row in group) for r in group]
+        unsure = [row for row in unsure if not self.snapshot.predicate(row.predicate).registered]
+        bodies = map(factrow.decode, unsure)
+        self.ledger.fetch(claim for body in bodies for claim in (*body.claims, *body.absorbed))
+
     def _beside(self, row: FactRow) -> Parallel:
         fluent = (row.subject, row.predicate, row.separators)
         found = self._parallel.get(fluent)
         if found is None:
-            rows = self.rows(subject=row.subject, predicate=row.predicate)
+            rows = self._whole.get(fluent[:2]) or self.rows(subject=row.subject, predicate=row.predicate)
             rows = [r for r in rows if r.separators == row.separators]
             facts = [(r, factrow.decode(r)) for r in rows]
             claims = self.ledger.fetch(c for _, body in facts for c in (*body.claims, *body.absorbed))

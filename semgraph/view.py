@@ -248,6 +248,7 @@ class GraphView(WalkingView):
                     # As many subjects at a time as have some thousand facts: a few may have most of the graph's.
                     together = max(1, together // 2) if len(rows) > 4 * CHUNK else min(2 * together, CHUNK)
                     rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
+                    reader.keep_whole(rows)
                     found = [r for row in rows for r in reader.reading(row, row.predicate) if _positive(r)]
                     kept = [r for r in found if self._in_slice(r.row, r.body, possible=possible)]
                     for first in range(0, len(kept), CHUNK):
