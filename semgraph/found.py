@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from semgraph.model import Entity, Fact, Literal
     from semgraph.temporal import Bound
+
+    Told = tuple[tuple[Fact, ...], "Span | None", Bound | None]  # facts, interval and arrival of a path
 
 __all__ = ["Bounded", "Connecting", "Neighbor", "Path", "Row", "Span"]
 
@@ -85,28 +86,73 @@ class Neighbor:
 Span = tuple["Bound | None", "Bound | None"]  # from and to of an interval; None is open
 
 
-@dataclass(frozen=True, slots=True)
 class Path:
     """A way from one entity to another, a fact per step.
 
     `interval` is the time in which all the facts hold together, clipped to the window of the view; a chronological
     path has none, but an `arrival`: the earliest moment at which what set out from the source can have come through.
+    Facts and times are read when first asked for, as they were known when the path was found.
     """
 
-    entities: tuple[Entity, ...]
-    facts: tuple[Fact, ...]
-    interval: Span | None
-    arrival: Bound | None
-    confidence: float
+    __slots__ = ("_confidence", "_entities", "_told")
+    __match_args__ = ("entities", "facts", "interval", "arrival", "confidence")
+
+    def __init__(self, entities: tuple[Entity, ...], confidence: float, told: Told | Callable[[], Told]) -> None:
+        self._entities = entities
+        self._confidence = confidence
+        self._told = told
+
+    def _read(self) -> Told:
+        if not isinstance(self._told, tuple):
+            self._told = self._told()
+        return self._told
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """The entities on the way, both ends among them."""
+        return self._entities
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """The facts that are walked, in order."""
+        return self._read()[0]
+
+    @property
+    def interval(self) -> Span | None:
+        """The time in which all of them hold together."""
+        return self._read()[1]
+
+    @property
+    def arrival(self) -> Bound | None:
+        """The earliest moment of arrival, of a chronological path."""
+        return self._read()[2]
+
+    @property
+    def confidence(self) -> float:
+        """The product of the confidences of the facts."""
+        return self._confidence
 
     def __len__(self) -> int:
-        return len(self.facts)
+        return len(self._entities) - 1
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Path):
+            return NotImplemented
+        return (self._entities, self._confidence) == (other._entities, other._confidence) and (
+            self._read() == other._read()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._entities, self._confidence))
+
+    def __repr__(self) -> str:
+        return f"<Path {self}>"
 
     def __str__(self) -> str:
         steps = ", ".join(f"{fact.label} ({_dated(fact)}; {', '.join(fact.sources)})" for fact in self.facts)
         if self.arrival is not None:
             return f"{steps}; arriving {_moment(self.arrival)}"
-        if self.interval is None or len(self.facts) == 1:
+        if self.interval is None or len(self) == 1:
             return steps
         return f"{steps}; together {_period(*self.interval)}"
 

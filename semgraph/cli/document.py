@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from semgraph.model import Neighbor
+from semgraph.model import Neighbor, Path
 from semgraph.temporal import Bound
 
 __all__ = ["emit", "jsonable"]
@@ -26,7 +26,7 @@ def jsonable(value: object) -> Any:
     """The value as JSON can hold it."""
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, Neighbor):
+    if isinstance(value, (Neighbor, Path)):
         return {name: jsonable(getattr(value, name)) for name in value.__match_args__}
     if is_dataclass(value) and not isinstance(value, Bound) and not isinstance(value, type):
         return {field.name: jsonable(getattr(value, field.name)) for field in fields(value)}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from semgraph.index.marks import DISPUTED
+from semgraph.index.marks import DISPUTED, NEGATIVE
 from semgraph.index.meeting import shortest_steps
 from semgraph.walk.edges import Edge, canonical, confidences_of
 
@@ -18,9 +18,29 @@ if TYPE_CHECKING:
     from semgraph.walk.edges import Direction
     from semgraph.walk.quick import Quick
 
-__all__ = ["MemoryEdges"]
+__all__ = ["MemoryEdges", "Trace"]
 
 _MILLION: Final = 1_000_000
+
+
+class Trace(NamedTuple):
+    """Where the store has the fact of an edge: its fluent, start and object, and which of those it is."""
+
+    subject: int
+    predicate: str
+    start: int
+    object: int
+    turn: int
+    near: int
+
+    def reading(self, reader: Reader) -> Reading:
+        """The fact as it is read on the way."""
+        rows = reader.rows(
+            subject=self.subject, predicate=self.predicate, valid_from=self.start, object=f"e{self.object}"
+        )
+        row = sorted((row for row in rows if not row.negative), key=lambda row: row.id)[self.turn]
+        turned = self.near != row.subject and reader.snapshot.predicate(row.predicate).symmetric
+        return reader.reading(row, row.predicate, turned=turned)[0]
 
 
 class MemoryEdges:
@@ -87,6 +107,20 @@ class MemoryEdges:
             disputed, confidences_of(self.reader, self.readings(disputed), instant), strict=True
         ):
             found[edge.place] = round(confidence * _MILLION)
+        return found
+
+    def traced(self, edges: Sequence[Edge]) -> list[Trace]:
+        """Where to find the facts of edges later."""
+        columns, found = self._columns, []
+        for edge in edges:
+            start, predicate, subject, at = edge.place
+            far = columns.object[at]
+            same = [
+                row
+                for row in columns.rows(subject, predicate)
+                if columns.start[row] == start and columns.object[row] == far and not columns.flags[row] & NEGATIVE
+            ]
+            found.append(Trace(subject, predicate, start, columns.entity(int(far)), same.index(at), edge.near))
         return found
 
     def readings(self, edges: Sequence[Edge]) -> list[Reading]:

@@ -9,25 +9,27 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left
+from functools import partial
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from semgraph.found import Bounded, Path
 from semgraph.instants import POS_INF
-from semgraph.model import Bounded, Path
 from semgraph.temporal import exact
 from semgraph.walk.cut import checked_choice, checked_count
 from semgraph.walk.edges import Direction, Edges, checked_names
 from semgraph.walk.hops import EVERYTHING, quick_of
+from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
-    from semgraph.model import Span
-    from semgraph.reader import Reader
+    from semgraph.found import Told
+    from semgraph.reader import Reader, Reading
     from semgraph.temporal import Bound
     from semgraph.walk.cut import Cut
     from semgraph.walk.edges import Edge
-    from semgraph.walk.memory import MemoryEdges
+    from semgraph.walk.memory import MemoryEdges, Trace
 
     _Edges = Edges | MemoryEdges
 
@@ -37,6 +39,7 @@ Mode = Literal["snapshot", "overlap", "chronological"]
 
 MAX_CUTOFF = 8
 _ROWS = 25_000  # facts that one call reads at most
+_MILLION = 1_000_000  # confidences are counted in parts of it
 _STEPS = 200_000  # beginnings of paths that it looks at
 
 _Names = tuple[tuple[str, int], ...]
@@ -332,19 +335,27 @@ def _by_interval(way: _Way) -> tuple[Any, ...]:
 
 def _path(reader: Reader, edges: _Edges, cut: Cut, mode: Mode, found: _Found) -> Path:
     way = found.way
-    facts = reader.facts(edges.readings(way.edges), cut.instant)
-    confidence = 1.0
-    for fact in facts:
-        confidence *= fact.confidence
-    interval: Span | None = None
-    arrival: Bound | None = None
-    if mode == "chronological":
-        arrival = _bound_at(way.start, [fact.valid_from for fact in facts])
+    told: Told | Callable[[], Told]
+    if isinstance(edges, Edges):
+        told = _told(reader, edges.readings(way.edges), cut, mode, way)
     else:
-        end = None if way.end == POS_INF else _bound_at(way.end, [fact.valid_to for fact in facts])
-        interval = (_bound_at(way.start, [fact.valid_from for fact in facts]), end)
+        told = partial(_told_later, Later.of(reader), edges.traced(way.edges), cut, mode, way)
     entities = tuple(reader.directory.entity(number, cut.instant) for number in found.nodes)
-    return Path(entities, tuple(facts), interval, arrival, round(confidence, 12))
+    return Path(entities, round(way.weight / _MILLION ** len(way.edges), 12), told)
+
+
+def _told_later(later: Later, traces: Sequence[Trace], cut: Cut, mode: Mode, way: _Way) -> Told:
+    with later.reading() as reader:
+        return _told(reader, [trace.reading(reader) for trace in traces], cut, mode, way)
+
+
+def _told(reader: Reader, readings: Sequence[Reading], cut: Cut, mode: Mode, way: _Way) -> Told:
+    """The facts of a path, and its interval or its arrival."""
+    facts = tuple(reader.facts(readings, cut.instant))
+    if mode == "chronological":
+        return facts, None, _bound_at(way.start, [fact.valid_from for fact in facts])
+    end = None if way.end == POS_INF else _bound_at(way.end, [fact.valid_to for fact in facts])
+    return facts, (_bound_at(way.start, [fact.valid_from for fact in facts]), end), None
 
 
 def _bound_at(instant: int, bounds: Iterable[Bound | None]) -> Bound:
