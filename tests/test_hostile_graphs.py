@@ -10,14 +10,14 @@ from semgraph import KnowledgeGraph
 #: Shape, size, and which reads at their default budgets can't be the whole answer.
 CASES = [
     ("clique of 300", 60, {"neighbors": 59, "farther": 59, "any": 10, "overlap": 10, "chronological": 10}),
-    ("star of 100,000", 60_000, {"neighbors": 1000, "farther": 1000, "any": 1, "overlap": 1, "chronological": 1}),
+    ("star of 100,000", 30_000, {"neighbors": 1000, "farther": 1000, "any": 1, "overlap": 1, "chronological": 1}),
     ("ladder", 300, {"neighbors": 2, "farther": 6, "any": 10, "overlap": 10, "chronological": 10}),
-    ("10,000 parallel edges", 3_000, {"neighbors": 1, "farther": 2, "any": 1, "overlap": 0, "chronological": 1}),
+    ("10,000 parallel edges", 2_000, {"neighbors": 1, "farther": 2, "any": 1, "overlap": 0, "chronological": 1}),
     ("conflict of 1,000", 60, {"neighbors": 60, "farther": 60, "any": 1, "overlap": 1, "chronological": 1}),
 ]
 CUT = {
     "clique of 300": {"any", "overlap", "chronological"},
-    "star of 100,000": {"neighbors", "farther", "any", "overlap", "chronological"},
+    "star of 100,000": {"neighbors", "farther", "any"},
     "ladder": {"any", "overlap", "chronological"},
     "10,000 parallel edges": {"overlap"},
     "conflict of 1,000": set(),

@@ -88,11 +88,10 @@ class MemoryEdges:
 
     def edge(self, row: int, near: int, far: int) -> Edge:
         """The edge that a row makes from one node to another."""
-        columns = self._columns
-        entity = columns.entity
-        start, end = int(columns.start[row]), int(columns.end[row])
-        place = (start, columns.predicates[columns.predicate[row]], entity(int(columns.subject[row])), row)
-        return Edge(entity(near), entity(far), start, end, place, None)
+        looks, columns = self.steps.looks, self._columns
+        start, entity = looks.start[row], columns.entity
+        place = (start, columns.predicates[looks.predicate[row]], entity(looks.subject[row]), row)
+        return Edge(entity(near), entity(far), start, looks.end[row], place, None)
 
     def confidences(self, edges: Iterable[Edge]) -> dict[Any, int]:
         """The confidence of each edge's fact in millionths, by what tells it apart."""

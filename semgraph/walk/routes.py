@@ -103,8 +103,8 @@ class _Graph:
         weighed.
         """
         ahead = [{source}]
-        for _ in range(length):
-            ahead.append({far for near in ahead[-1] for far in self.steps.get(near, ())})
+        for _ in range(length - 1):  # a path comes back to neither of its ends
+            ahead.append({far for near in ahead[-1] for far in self.steps.get(near, ())} - {source, target})
         onward: list[dict[int, dict[int, list[Edge]]]] = []
         ends = {target}
         for left in range(1, length + 1):
