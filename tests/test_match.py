@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semgraph import AmbiguousNameError, BudgetExceeded, InputError, KnowledgeGraph
+from semgraph.cli import main
 from semgraph.model import Entity, Literal
 from semgraph.temporal import POS_INF
 from semgraph.walk import joins
@@ -271,3 +272,13 @@ def test_match_is_snapshot_reducible(given_claims, patterns, year):
         assert met == {row for row in everything if row[1][0] < until and instant < row[1][1]}
         covered = told(graph.throughout(str(year), str(year + 2)).match(*patterns))
         assert covered == {row for row in everything if row[1][0] <= instant and until <= row[1][1]}
+
+
+def test_who_manages_the_person_who_owns_the_payments_service(tmp_path, capsys):
+    path = tmp_path / "team.db"
+    with KnowledgeGraph(path) as kg:
+        kg.add("payments service", "owned_by", "Priya", valid_from="2021")
+        kg.add("Maya", "manages", "Priya", valid_from="2020")
+        assert kg.match(("?who", "manages", "?p"), ("?p", "owns", "payments service"))[0]["who"].label == "Maya"
+    assert main(["--db", str(path), "match", "?who manages ?p", "?p owns 'payments service'"]) == 0
+    assert capsys.readouterr().out.split() == ["who", "p", "from", "to", "Maya", "Priya", "2021", ".."]

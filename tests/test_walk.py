@@ -277,6 +277,19 @@ def test_a_path_prints_as_a_sentence_with_dates_and_sources(kg):
     assert len(path) == 2
 
 
+def test_a_path_tells_what_was_known_when_it_was_found(kg):
+    kg.add("A", "prefers", "B", qualifiers={"topic": "x"}, valid_from="2010")
+    kg.add("A", "prefers", "B", qualifiers={"topic": "y"}, valid_from="2010")
+    chain(kg, ("B", "C", "2012", None))
+    read, unread = (kg.at("2015").paths("A", "C")[0] for _ in range(2))
+    before = str(read)
+    kg.end("B", "knows", "C", at="2013")
+    kg.add("B", "uses", "C", valid_from="2011", confidence=0.95)
+    assert str(unread) == before
+    assert unread.confidence == read.confidence == pytest.approx(0.81)
+    assert [fact.predicate for fact in kg.at("2015").paths("A", "C")[0].facts] == ["prefers", "uses"]
+
+
 @pytest.mark.parametrize(
     ("view", "options"),
     [
