@@ -15,7 +15,8 @@ from semgraph.index.marks import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.index.meeting import shortest_steps
 from semgraph.index.spreading import Spread
 from semgraph.index.starts import Starts
-from semgraph.index.steps import Chosen, Looks, Steps, Times, as_nodes
+from semgraph.index.steps import Chosen, Looks, Steps, as_nodes
+from semgraph.index.times import Times
 from semgraph.temporal import NEG_INF, POS_INF
 
 NODES, PREDICATES, TIMES = range(7), range(3), range(6)

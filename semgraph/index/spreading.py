@@ -17,23 +17,28 @@ FEW: Final = 256  # rows that are looked at one by one
 
 
 class Spread:
-    """Levels of a breadth-first walk, asked for one at a time; `cost` says how many rows the next one looks at."""
+    """Levels of a breadth-first walk, asked for one at a time."""
 
     def __init__(self, steps: Steps, start: int) -> None:
         self.steps = steps
         self.level: Any = [start]
-        self.cost = steps.cost(self.level)
+        self._cost = -1
         self._seen: set[int] = {start}
         self._mark: Any = None  # in place of the set once there were many
+
+    @property
+    def cost(self) -> int:
+        """How many rows the next level looks at."""
+        if self._cost < 0:
+            many = isinstance(self.level, np.ndarray)
+            self._cost = self.steps.cost_of_many(self.level) if many else self.steps.cost(self.level)
+        return self._cost
 
     def deeper(self) -> Any:
         """The nodes one hop further, each once, a list or an array; none are left when it is empty."""
         many = self._mark is not None or self.cost > FEW
         self.level = self._many() if many else self._few()
-        if self._mark is None:
-            self.cost = self.steps.cost(self.level)
-        else:
-            self.cost = self.steps.cost_of_many(self.level)
+        self._cost = -1
         return self.level
 
     def _few(self) -> list[int]:

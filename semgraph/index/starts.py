@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semgraph.index.columns import Columns
-    from semgraph.index.steps import Times
+    from semgraph.index.times import Times
 
 __all__ = ["Found", "Starts"]
 

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semgraph.index.columns import Columns
+    from semgraph.index.times import Times
 
     Nodes = NDArray[np.intp]
 
-__all__ = ["Chosen", "Looks", "Steps", "Times", "as_nodes"]
+__all__ = ["Chosen", "Looks", "Steps", "as_nodes"]
 
 _NO_EDGE: Final = NEGATIVE | UNKNOWN_START
 
@@ -55,16 +56,6 @@ class Looks:
             self.plain = self.plain and not (columns.flags[fresh] & _NO_EDGE).any()
             self.linked = self.linked and bool((columns.object[fresh] < NOTHING).all())
             self._size = columns.size
-
-
-class Times(NamedTuple):
-    """The intervals that count: those that begin at `latest` or before and end at `earliest` or after.
-
-    A superseded row meets none, for `latest` is before the end of time and `earliest` after its beginning.
-    """
-
-    latest: int
-    earliest: int
 
 
 class Chosen(NamedTuple):

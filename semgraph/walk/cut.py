@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.errors import InputError
+from semgraph.index.times import Times
 from semgraph.instants import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from semgraph.factrow import Body
-    from semgraph.index.steps import Times
     from semgraph.store.schema import FactRow
 
 __all__ = ["Cut", "checked_choice", "checked_count", "times_of"]
@@ -59,8 +59,6 @@ class Cut(NamedTuple):
 
 def times_of(cut: Cut) -> Times:
     """The same as bounds on starts and ends, which is how columns are asked."""
-    from semgraph.index.steps import Times
-
     if cut.instant is not None:
         return Times(cut.instant, cut.instant + 1)
     start, end = cut.span

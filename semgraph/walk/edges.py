@@ -5,7 +5,7 @@ Events, literals, negative facts and loops are no edges. A symmetric fact can be
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 from semgraph.errors import InputError
 from semgraph.store.schema import FactRow
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from semgraph.walk.cut import Cut
 
 __all__ = [
+    "DIRECTIONS",
     "Direction",
     "Edge",
     "Edges",
@@ -29,6 +30,7 @@ __all__ = [
 ]
 
 Direction = Literal["out", "in", "any"]
+DIRECTIONS: Final = get_args(Direction)
 
 _BACK: dict[str, Direction] = {"out": "in", "in": "out", "any": "any"}
 _CHUNK = 500  # entities asked for at a time
@@ -66,7 +68,7 @@ class Edges:
     def __init__(
         self, reader: Reader, cut: Cut, direction: Direction, predicates: Collection[str] | None, budget: int
     ) -> None:
-        checked_choice("direction", direction, get_args(Direction))
+        checked_choice("direction", direction, DIRECTIONS)
         self.reader = reader
         self.cut = cut
         self.direction = direction

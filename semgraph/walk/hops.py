@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Neighbor
 from semgraph.walk.connections import Connections
 from semgraph.walk.cut import Cut, checked_choice, checked_count
-from semgraph.walk.edges import Direction, Edges, canonical, checked_names
+from semgraph.walk.edges import DIRECTIONS, Direction, Edges, canonical, checked_names
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Hops(NamedTuple):
         """The same, or InputError where it makes no sense."""
         checked_count("hops", hops, 1)
         checked_count("limit", limit, 0)
-        checked_choice("direction", direction, get_args(Direction))
+        checked_choice("direction", direction, DIRECTIONS)
         return cls(hops, direction, checked_names(predicates), limit)
 
 

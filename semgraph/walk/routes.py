@@ -17,7 +17,7 @@ from semgraph.found import Bounded, Path
 from semgraph.instants import POS_INF
 from semgraph.temporal import exact
 from semgraph.walk.cut import checked_choice, checked_count
-from semgraph.walk.edges import Direction, Edges, checked_names
+from semgraph.walk.edges import DIRECTIONS, Direction, Edges, checked_names
 from semgraph.walk.hops import EVERYTHING, quick_of
 from semgraph.walk.later import Later
 
@@ -161,7 +161,7 @@ def paths(
     once; in mode overlap once for each common interval that no other of its intervals contains.
     """
     checked_choice("mode", mode, get_args(Mode))
-    checked_choice("direction", direction, get_args(Direction))
+    checked_choice("direction", direction, DIRECTIONS)
     checked_count("cutoff", cutoff, 1)
     checked_count("limit", limit, 0)
     names = checked_names(predicates)
