@@ -70,8 +70,9 @@ RUN = {
     "veto": ["--phrase", "bluebird"], "purge": [], "value": ["Maya", "works_at"], "about": ["Maya"],
     "timeline": ["Maya"], "list": [], "entities": [], "aliases": ["Maya"], "conflicts": [],
     "explain": ["Maya", "works_at"], "history": ["Maya", "works_at"], "diff": ["2022", "2025"], "rejected": [],
-    "recall": ["Where does Maya work?"], "neighbors": ["Maya"], "paths": ["Maya", "Oslo"],
-    "match": ["?who works_at ?where"], "declare": ["Ann"], "alias": ["M. P.", "Maya"], "merge": ["Oslo", "Bergen"],
+    "recall": ["Where does Maya work?"], "ask": ["Where does Maya work?"], "neighbors": ["Maya"],
+    "paths": ["Maya", "Oslo"], "match": ["?who works_at ?where"],
+    "declare": ["Ann"], "alias": ["M. P.", "Maya"], "merge": ["Oslo", "Bergen"],
     "keep-apart": ["Oslo", "Bergen"], "suggest": [], "define": ["p"], "predicates": [], "verify": [], "stats": [],
     "config": [],
 }  # fmt: skip

@@ -34,10 +34,10 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Read": {
         "reading": "value about timeline list entities aliases",
         "judging": "conflicts explain history diff rejected",
-        "walks": "recall profile neighbors paths match",
+        "walks": "recall ask profile neighbors paths match",
     },
     "Name": {"naming": "declare alias unalias merge unmerge keep-apart suggest define predicates"},
-    "Keep": {"keeping": "export import verify stats backup recover"},
+    "Keep": {"keeping": "export import verify stats backup recover", "probing": "probe"},
     "Learn": {"helping": "demo help config completion"},
 }
 #: The module of each command.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from semgraph.cli.app import cli, command, pass_app, show
+from semgraph.cli.app import PLACES, cli, command, pass_app, show
 from semgraph.cli.text import clean
 from semgraph.errors import SemgraphError
 
@@ -44,7 +44,7 @@ _EXIT: Final = """\
   0    done, also where nothing was found
   1    an error of semgraph: a line on standard error says what was wrong and
        what to do; also verify, conflicts --exit-code and recover where they
-       find something
+       find something, probe on a leak
   2    wrong usage: nothing was done
   130  interrupted with Ctrl-C: a write was kept as a whole or not at all, and
        the line says which"""
@@ -98,12 +98,19 @@ def _json_help() -> str:
     return "\n".join(json_lines())
 
 
+def _probe_help() -> str:
+    from semgraph.cli.probing import FORMAT
+
+    return FORMAT
+
+
 TOPICS: Final[dict[str, Callable[[], str]]] = {
     "dates": lambda: _DATES,
     "names": lambda: _NAMES,
     "json": _json_help,
     "config": _config_help,
     "exit": lambda: _EXIT,
+    "probe": _probe_help,
 }
 
 
@@ -111,15 +118,15 @@ TOPICS: Final[dict[str, Callable[[], str]]] = {
 @click.argument("topic", required=False)
 @click.pass_context
 def help_on(ctx: click.Context, topic: str | None) -> None:
-    """Help on a command, or on dates, names, json, config, exit.
+    """Help on a command or a topic.
 
-    TOPIC is one of these; without it, the list of commands.
+    TOPIC is a command, or dates, names, json, config, exit or probe; without it, the list of commands.
     """
     root = ctx.find_root()
     if topic is None:
         click.echo(root.get_help())
         return
-    if topic in TOPICS and topic != "config":
+    if topic in TOPICS and topic not in PLACES:
         click.echo(TOPICS[topic]())
         return
     found = cli.get_command(root, topic)

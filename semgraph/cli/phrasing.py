@@ -17,8 +17,8 @@ __all__ = ["command_words", "plain_why", "typed"]
 _METHODS: Final = {
     "add", "set", "remember", "end", "deny", "correct", "retract", "unretract", "settle", "forget", "veto", "value",
     "timeline", "history", "conflicts", "explain", "alias", "unalias", "merge", "unmerge", "declare", "keep_apart",
-    "suggest", "verify", "stats", "backup", "purge", "rejected", "recall", "profile", "neighbors", "paths", "match",
-    "about",
+    "suggest", "verify", "stats", "backup", "purge", "rejected", "recall", "ask", "neighbors", "paths", "match",
+    "profile", "about",
 }  # fmt: skip
 _OTHER_NAMES: Final = {
     "values": "list", "facts": "list", "claims": "list --ids", "add_all": "import", "candidates": "entities",

@@ -25,6 +25,7 @@ DOCUMENTS: Final = {
     "timeline": "list of Fact", "list": "list of Fact", "entities": "list of Entity", "aliases": "list of text",
     "conflicts": "list of ConflictSet", "explain": "Explanation for an id, else a list of Explanation",
     "history": "list of FactVersion", "diff": "Diff", "rejected": "list of Rejection", "recall": "list of Hit",
+    "ask": "{values, facts, plan, sure}",
     "profile": "Profile",
     "neighbors": "list of Neighbor", "paths": "list of Path",
     "match": "list of {values, interval: [from, to], facts: list of Fact}",
@@ -33,6 +34,8 @@ DOCUMENTS: Final = {
     "define": "a definition: what is not at its default", "predicates": "list of definitions, or the one asked for",
     "export": "{path}; the export itself if the path is -", "import": "Batch", "verify": "list of Problem",
     "stats": "{count by name}", "backup": "{path}", "recover": "Recovery",
+    "probe": "{probes, limit, facts, recall, answers, conflicts, staleness, leaks, shortfalls}: shares or null; "
+    "list of {line, kind, probe, what}",
     "demo": "no document: its commands print text", "help": "no document", "config": "{setting: {value, origin}}",
     "completion": "no document",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The commands that walk the graph and search it: recall, profile, neighbors, paths, match."""
+"""The commands that walk the graph and search it: recall, ask, profile, neighbors, paths, match."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from semgraph.cli.app import App
-    from semgraph.model import Bounded, Path, Row
+    from semgraph.model import Answer, Bounded, Path, Row
 
 __all__: list[str] = []
 
@@ -49,6 +49,38 @@ def recall(app: App, /, query: str, *, prompt: bool, **words: Any) -> None:
         return
     rows = ([fact_line(hit.fact), hit.why] for hit in found)
     show(app, found, table(rows, styles=("", "dim")), empty="nothing that is known matters to it")
+
+
+@command(example='semgraph ask "Where does Maya work?"\nsemgraph --at 2022 ask "Where does Maya work?"', slices=True)
+@click.argument("question")
+@pass_app
+def ask(app: App, /, question: str) -> None:
+    """Answer a question in English.
+
+    The values, then the facts that they rest on. What is not understood is said, and nothing is guessed.
+    """
+    found = app.view().ask(question)
+    document = {"values": found.values, "facts": found.facts, "plan": found.plan, "sure": found.sure}
+    if not found.values and not app.json:
+        understood = not found.plan.startswith("not understood")
+        why = f"nothing that is known answers it ({found.plan})" if understood else found.plan
+        click.echo(clean(f"semgraph: {why}"), err=True)
+    show(app, document, _answer(found))
+
+
+def _answer(found: Answer) -> Iterator[str]:
+    """The values, one a line; indented what they rest on, and why they are not sure."""
+    from semgraph.cli.words import Dates, notes, sentence, told
+
+    yield from (paint(clean(str(value)), "name") for value in found.values)
+    if not found.values and found.facts:
+        yield "not an answer; facts that may matter:"
+    dates = Dates(found.facts)
+    rows = [[f"{sentence(one)} {dates.when(one)}", told(one), ", ".join(notes(one))] for one in found.facts]
+    yield from table(rows, "  ", ("dim", "dim", "doubt"))
+    if found.values and not found.sure:
+        rivals = "what it rests on is disputed; " if any(one.conflicted for one in found.facts) else ""
+        yield paint(clean(f"  not sure: {rivals}{found.plan}"), "doubt")
 
 
 @command(example="semgraph profile\nsemgraph profile --budget 200", slices=True)
