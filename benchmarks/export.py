@@ -2,9 +2,9 @@
 
     python -m benchmarks.export --facts 100000
 
-Every writer writes the same directed multigraph with five attributes on each edge (predicate, from, to, confidence and
-a text) to a file on the same disk, round by round. The peers hold the graph in memory, as they do; `elements` is our
-writer on edges that are in memory too, `store` the whole of `semgraph.write` from a store, with all nine attributes.
+Every writer writes the same directed multigraph with the same nine attributes on each edge to a file on the same disk,
+round by round. The peers hold the graph in memory, as they do; `elements` is our writer on edges that are in memory
+too, `store` the whole of `semgraph.write` from a store.
 Peers that are not installed are passed over with a word.
 """
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import semgraph
 from benchmarks.common import SEED, defined, machine, table, world
+from semgraph.exchange.graph import EDGE_COLUMNS
 from semgraph.exchange.graphml import edge_lines, write_elements
 from semgraph.view import CHUNK
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     Writer = Callable[[Path], object]
 
-ATTRIBUTES = ("predicate", "valid_from_us", "valid_to_us", "confidence", "source")
+ATTRIBUTES = EDGE_COLUMNS
 
 
 def graph_of(facts: int) -> tuple[semgraph.KnowledgeGraph, list[Node], list[Edge]]:
@@ -44,7 +45,7 @@ def graph_of(facts: int) -> tuple[semgraph.KnowledgeGraph, list[Node], list[Edge
 
 
 def values_of(edge: Edge) -> dict[str, Any]:
-    """The five attributes, of types that every peer can write."""
+    """The attributes, of types that every peer can write."""
     found = {name: getattr(edge, name) for name in ATTRIBUTES}
     return {name: -1 if value is None else value for name, value in found.items()}
 

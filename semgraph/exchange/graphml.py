@@ -29,6 +29,7 @@ _HEAD: Final = f"""<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="{_NAMESPACE}" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \
 xsi:schemaLocation="{_NAMESPACE} {_NAMESPACE}/1.0/graphml.xsd">
 """
+_FROM: Final = '<data key="valid_from_us">%d</data>'
 _TAIL: Final = "</graph>\n</graphml>\n"
 
 
@@ -86,21 +87,20 @@ def edge_lines(edges: Iterable[Edge]) -> str:
     """The elements of some edges; ids and times hold nothing that would need an escape."""
     return "".join(
         [
-            f'<edge id="{e[2]}" source="{e[0]}" target="{e[1]}"><data key="fact_id">{e[2]}</data>'
-            f'<data key="predicate">{escaped(e[3])}</data>'
-            f'<data key="valid_from">{e[4]}</data>{_bounds(e[5], e[6], e[7])}'
-            f"{_told(e[8], e[9], e[10])}{_details(e[11]) if e[11] else ''}</edge>\n"
-            for e in edges
+            f'<edge id="{fact}" source="{subject}" target="{thing}"><data key="fact_id">{fact}</data>'
+            f'<data key="predicate">{escaped(predicate)}</data><data key="valid_from">{start}</data>'
+            f"{'' if start_us is None else _FROM % start_us}{_ended(end, end_us) if end else ''}"
+            f"{_told(confidence, source, status)}{_details(details) if details else ''}</edge>\n"
+            for (
+                subject, thing, fact, predicate, start, end, start_us, end_us, confidence, source, status, details,
+            ) in edges
         ]
-    )
+    )  # fmt: skip
 
 
-def _bounds(end: str, start_us: int | None, end_us: int | None) -> str:
-    first = "" if start_us is None else f'<data key="valid_from_us">{start_us}</data>'
-    if not end:
-        return first
+def _ended(end: str, end_us: int | None) -> str:
     last = "" if end_us is None else f'<data key="valid_to_us">{end_us}</data>'
-    return f'{first}<data key="valid_to">{end}</data>{last}'
+    return f'<data key="valid_to">{end}</data>{last}'
 
 
 @lru_cache(maxsize=1 << 16)
