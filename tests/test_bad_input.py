@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import networkx as nx
 import pytest
 from histories import Clock, ever, graph, labels
 
@@ -524,6 +525,7 @@ def sensible(name: str, kg: KnowledgeGraph, folder: Path) -> dict[str, Any]:
         "add": _CLAIM,
         "set": {"subject": "Zed", "predicate": "lives_in", "value": "Oslo"},
         "add_all": {"claims": [_CLAIM]},
+        "load_networkx": {"graph": nx.Graph([("Zed", "Ann")])},
         "remember": {"text": "Zed likes green tea a lot", **_CLAIM},
         "end": BASE["end"],
         "deny": BASE["deny"],
@@ -568,7 +570,7 @@ def sensible(name: str, kg: KnowledgeGraph, folder: Path) -> dict[str, Any]:
     return dict(known[name])
 
 
-_WITHIN = ("reading", "held_rows")  # for the modules below the engine, not for callers
+_WITHIN = ("chunks", "held_rows", "moment", "reading")  # for the modules below the engine, not for callers
 
 
 def _methods() -> list[str]:

@@ -420,6 +420,7 @@ def _target(receipt: Any, kind: str) -> tuple[str, Any]:
 # Every read, with arguments that ask for what another scope holds. A read that is not here fails the test below.
 _ALIEN = ("Zyx Alien", "works_at", "Alien Works")
 READS: dict[str, Any] = {
+    "vetoes": lambda kg, _: list(kg.vetoes),
     "about": lambda kg, _: kg.about(_ALIEN[0]),
     "candidates": lambda kg, _: kg.candidates(_ALIEN[0]),
     "claims": lambda kg, _: [list(kg.claims()), list(kg.claims(_ALIEN[0])), list(kg.claims(source_ref="alien:1"))],
@@ -453,10 +454,10 @@ READS: dict[str, Any] = {
 }
 # What makes a view, changes something, or is about the store itself.
 NOT_READ = {
-    "add", "add_all", "at", "atomic", "backup", "close", "correct", "deny", "during", "end", "forget", "names",
-    "purge", "path", "predicates", "reading", "remember", "retract", "scoped", "set", "settle", "throughout",
-    "unretract", "veto", "held_rows", "whole", "names.alias", "names.declare", "names.keep_apart",
-    "names.merge", "names.unalias", "names.unmerge", "predicates.define",
+    "add", "add_all", "at", "atomic", "backup", "chunks", "close", "correct", "deny", "during", "end", "forget",
+    "held_rows", "load_networkx", "moment", "names", "names.alias", "names.declare", "names.keep_apart",
+    "names.merge", "names.unalias", "names.unmerge", "path", "predicates", "predicates.define", "purge",
+    "reading", "remember", "retract", "scoped", "set", "settle", "throughout", "unretract", "veto", "whole",
 }  # fmt: skip
 
 

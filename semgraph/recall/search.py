@@ -73,8 +73,8 @@ def recall(
     Right after a fact come all that it is in conflict with, beyond the limit and below the floor. The floor is one for
     what was said, not for being disputed: else four equally sure values would keep each other out, and all be silent.
     """
-    checked_count("limit", limit, 0)
-    checked_count("hops", hops, 0)
+    limit = checked_count("limit", limit, 0)
+    hops = checked_count("hops", hops, 0)
     _check(query, min_confidence)
     weight = weights(channels)
     text = clean_query(query)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Cut", "checked_choice", "checked_count", "times_of"]
 
 _ALL = (NEG_INF, POS_INF)
+_MOST = 1 << 40  # more than any answer has
 
 
 class Cut(NamedTuple):
@@ -68,10 +69,10 @@ def times_of(cut: Cut) -> Times:
 
 
 def checked_count(what: str, value: object, least: int) -> int:
-    """The whole number given, or InputError where it is none or too small."""
+    """The whole number given, at most what no answer can reach, or InputError where it is none or too small."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{what} is a whole number from {least} on, not {value!r}")
-    return value
+    return min(value, _MOST)
 
 
 def checked_choice(what: str, value: object, allowed: Collection[str]) -> None:

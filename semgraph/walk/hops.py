@@ -39,8 +39,8 @@ class Hops(NamedTuple):
     @classmethod
     def checked(cls, hops: int, direction: Direction, predicates: Collection[str] | None, limit: int) -> Hops:
         """The same, or InputError where it makes no sense."""
-        checked_count("hops", hops, 1)
-        checked_count("limit", limit, 0)
+        hops = checked_count("hops", hops, 1)
+        limit = checked_count("limit", limit, 0)
         checked_choice("direction", direction, DIRECTIONS)
         return cls(hops, direction, checked_names(predicates), limit)
 

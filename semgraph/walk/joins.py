@@ -72,7 +72,7 @@ def match(
         BudgetExceeded: the patterns combine to more than half a million rows on the way.
     """
     if limit is not None:
-        checked_count("limit", limit, 0)
+        limit = checked_count("limit", limit, 0)
     read = read_patterns(reader, patterns, valid_at)
     order = _Planner(reader, read)
     partial = [_Partial({}, NEG_INF, POS_INF, ())]

@@ -162,8 +162,8 @@ def paths(
     """
     checked_choice("mode", mode, get_args(Mode))
     checked_choice("direction", direction, DIRECTIONS)
-    checked_count("cutoff", cutoff, 1)
-    checked_count("limit", limit, 0)
+    cutoff = checked_count("cutoff", cutoff, 1)
+    limit = checked_count("limit", limit, 0)
     names = checked_names(predicates)
     longest = min(cutoff, MAX_CUTOFF) if source != target else 0
     asked = _Asked(cut, mode, source, target, longest, limit)
