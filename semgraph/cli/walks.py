@@ -87,9 +87,10 @@ def _answer(found: Answer) -> Iterator[str]:
 @click.option("--budget", type=click.IntRange(0), default=400, show_default=True, metavar="N", help="The most tokens.")
 @pass_app
 def profile(app: App, /, budget: int) -> None:
-    """What always matters about the owner of the scope, as a block for a prompt.
+    """What always matters about you, as a block for a prompt.
 
-    Facts about you under predicates of the profile, each whole, as many as fit; what contradicts itself comes together.
+    Facts about the owner of the scope under predicates of the profile, each whole, as many as fit; what
+    contradicts itself comes together.
     """
     found = app.view().profile(budget=budget)
     show(app, found, str(found).splitlines(), empty="nothing of the profile is known, or it doesn't fit")
