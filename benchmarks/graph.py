@@ -315,9 +315,9 @@ def distinct(data: World) -> World:
 
 
 def questions(data: World) -> list[Question]:
-    """Random pairs, in the latter part of the time, which holds most facts."""
+    """Random pairs of entities that have facts, in the latter part of the time, which holds most facts."""
     rng = np.random.default_rng(3)
-    ends = rng.integers(0, len(data.names), (ASKED, 2))
+    ends = rng.choice(np.unique([data.subject, data.object]), (ASKED, 2))
     times = rng.integers(FIRST + (LAST - FIRST) * 6 // 10, LAST, ASKED)
     return [Question(int(a), int(b), int(t)) for (a, b), t in zip(ends, times, strict=True) if a != b]
 
