@@ -12,7 +12,7 @@ CASES = [
     ("clique of 300", 60, {"neighbors": 59, "farther": 59, "any": 10, "overlap": 10, "chronological": 10}),
     ("star of 100,000", 30_000, {"neighbors": 1000, "farther": 1000, "any": 1, "overlap": 1, "chronological": 1}),
     ("ladder", 300, {"neighbors": 2, "farther": 6, "any": 10, "overlap": 10, "chronological": 10}),
-    ("10,000 parallel edges", 2_000, {"neighbors": 1, "farther": 2, "any": 1, "overlap": 0, "chronological": 1}),
+    ("10,000 parallel edges", 2_000, {"neighbors": 1, "farther": 2, "any": 1, "overlap": 10, "chronological": 1}),
     ("conflict of 1,000", 60, {"neighbors": 60, "farther": 60, "any": 1, "overlap": 1, "chronological": 1}),
 ]
 CUT = {
