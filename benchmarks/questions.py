@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 import time
 from collections import Counter, defaultdict
@@ -61,12 +62,22 @@ def over_intents(folder: Path, parity: int) -> dict[str, Counter[str]]:
 
 
 def loaded(folder: Path) -> semgraph.KnowledgeGraph:
-    """The named facts of the question set in a graph; a fact has one date, that of its beginning."""
+    """The named facts of the question set in a graph, each with the date of its beginning, and the names as aliases.
+
+    The questions call things by other names than the facts do; which thing is meant is marked in them, as an alias
+    table of a user's own would have it.
+    """
     kg = semgraph.KnowledgeGraph(config={"unregistered": "many"})
     kg.add_all(
         {"subject": s, "predicate": p, "object": o, "valid_from": start or None, "source": "imported:wikidata"}
         for s, p, o, start in table(folder / "cr_tkgqa/facts.tsv.gz")
     )
+    with kg.atomic():
+        for row in rows(folder / "cr_tkgqa/questions.jsonl.gz"):
+            for name, thing in re.findall(r"\[([^|\]]+)\|(Q\d+)\]", row["tagged"]):
+                label = row["entities"].get(thing)
+                if label and label in kg and name not in kg:
+                    kg.names.alias(name, label)
     return kg
 
 
