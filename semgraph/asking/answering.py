@@ -69,7 +69,7 @@ class _Asking:
         if found is None and clause.named:
             stretch = self._of_clause(question, clause, plan)
             found = None if stretch is None else When(signal, *stretch)
-        return found if dated is None else dated
+        return dated if found is None else found
 
     def _of_clause(self, question: Question, clause: Clause, plan: Plan) -> tuple[int, int] | None:
         """When what a clause tells was so: of the fact that it names, or of the one of the same relation about it."""

@@ -123,10 +123,6 @@ def _id(thing: Entity | Literal) -> str:
     return getattr(thing, "id", "") or f"={thing.label}"
 
 
-_DO: Final = re.compile(r"\b(?:did|does|do|was|were|is|are|has|have|had)\b", re.IGNORECASE)
-_WHO: Final = re.compile(r"\b(?:who|which|what|that|whom)\b", re.IGNORECASE)
-
-
 def _faces(text: str, clause: Clause, places: Iterable[int], named: Named, form: str, *, active: bool) -> float:
     """A bonus where the thing stands on the side of the relation that this reading gives it; negative where it can't.
 
@@ -134,14 +130,9 @@ def _faces(text: str, clause: Clause, places: Iterable[int], named: Named, form:
     """
     word = min((clause.words[i] for i in places), key=lambda found: found.start)
     after = text[word.start + len(word.text) :].lower()
-    if named.start < word.start or form == "noun":  # "does Kari manage", "Kari's manager", "the manager of Kari"
-        subject = True
-    elif re.match(" of ", after):  # "the CEO of Stripe" may be told from either end
+    subject = named.start < word.start or form == "noun"  # "does Kari manage", "Kari's manager", "the manager of Kari"
+    if not subject and re.match(" of ", after):  # "the CEO of Stripe" may be told from either end
         return 0.3 if active else 0.2
-    else:  # "who manages Kari", "the person who owns it"
-        before = text[: word.start]
-        asking = list(_WHO.finditer(before))
-        subject = bool(_DO.search(before[asking[-1].end() if asking else 0 :])) and not re.match(" by ", after)
     passive = bool(re.match(" by ", after)) if named.start > word.start else False
     if form == "by" and not passive and not re.search(r"\bby\b", text):
         subject = not subject

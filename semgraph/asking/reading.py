@@ -81,12 +81,13 @@ _SMALL: Final = frozenset(
         "will with year years you your"
     )
 )
-# What kind of thing is meant: it narrows the answer, and the relation has it already.
+# What kind of thing is meant, and verbs for having any part: the relation says the rest.
 _KINDS: Final = frozenset(
     listed(
-        "city cities club clubs company companies countries employer firm group institution job nation organisation "
-        "organization organizations place places school service state team teams town university started start begin "
-        "began beginning became"
+        "appointed assume assumed became began begin beginning cities city club clubs companies company countries "
+        "earn earned emerge emerged employer firm group individual individuals institution job nation organisation "
+        "organization organizations over place places school serve served service serving start started state team "
+        "teams took town university"
     )
 )
 _LEADING: Final = re.compile(
@@ -173,7 +174,7 @@ def _content(text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) 
     for match in re.finditer(r"[^\W_]+(?:['’][a-z]+)?", text[start:end]):
         at = start + match.start()
         low = re.sub("['’]s?$", "", match[0].lower())
-        if low in _SMALL or low in _KINDS or _inside(at, taken):
+        if low in _SMALL or low in _KINDS or re.fullmatch(r"\d+(?:st|nd|rd|th)", low) or _inside(at, taken):
             continue
         for stem in stems(low):
             yield Word(match[0], stem, at)
