@@ -116,6 +116,7 @@ def _text(body: Body, g: Segment) -> str:
     return _json(told)
 
 
+_read = json.JSONDecoder().raw_decode
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _texts: dict[int, tuple[Bound, str]] = {}
 _TEXTS_KEPT = 1 << 14
@@ -133,7 +134,7 @@ def bound_text(bound: Bound) -> str:
 
 def decode(row: FactRow) -> Body:
     """What `encode` kept in the body."""
-    body = json.loads(row.body)
+    body, _ = _read(row.body)
     basis = body["b"]
     start = UNKNOWN if basis == "unknown" else Bound.from_stored(row.valid_from, body.get("s", ""))
     end = None if row.valid_to == POS_INF else Bound.from_stored(row.valid_to, body.get("t", ""))

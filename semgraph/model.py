@@ -134,8 +134,39 @@ class Claim:
         return f"<Claim {mark}{self.subject.label} {self.predicate} {target} by {self.source}>"
 
 
+LATE = frozenset(  # attributes of a fact that a read makes when they are asked for
+    [
+        "qualifiers",
+        "sources",
+        "claims",
+        "text",
+        "recorded_at",
+        "system_from",
+        "system_to",
+        "supersedes",
+        "ended_by",
+        "because",
+    ]
+)
+
+
+class _Late:
+    """What has attributes that are made when they are first asked for."""
+
+    __slots__ = ("_late",)
+
+    if not TYPE_CHECKING:  # a checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in LATE:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            made = getattr(self._late, name)
+            object.__setattr__(self, name, made)
+            return made
+
+
 @dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(_Late):
     """An edge with a valid interval `[valid_from, valid_to)`, computed from the claims that support it.
 
     `certain`, `conflicted`, `confidence` and `status` are as of the view's instant; where the view has none,

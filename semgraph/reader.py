@@ -10,7 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph import factrow
-from semgraph.model import Claim, ConflictSet, Entity, Fact, Literal
+from semgraph.late import Grounds, late_fact
+from semgraph.model import ConflictSet, Entity
 from semgraph.parallel import Parallel
 from semgraph.segment import Value
 from semgraph.statement import value_of
@@ -19,11 +20,12 @@ from semgraph.store.schema import FactRow, PastFactRow
 from semgraph.temporal import POS_INF, Bound, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from semgraph.directory import Directory
     from semgraph.ledger import Ledger, Snapshot
+    from semgraph.model import Claim, Fact, Literal
     from semgraph.session import Session
     from semgraph.store.schema import ClaimRow
 
@@ -172,51 +174,57 @@ class Reader:
 
     def facts(self, readings: Sequence[Reading], instant: int | None) -> list[Fact]:
         """Fact objects, in the order given, as of an instant (None: as of none)."""
-        ids = {c for r in readings for c in (*r.body.claims, *r.body.absorbed)}
-        claims = self.ledger.fetch(sorted(ids))
-        entities = {r.row.subject for r in readings} | {
-            int(r.row.object[1:]) for r in readings if r.row.object.startswith("e")
-        }
-        self.directory.prefetch_labels(entities | {row.subject for row in claims.values()})
+        claims = self.ledger.fetch({c for r in readings for c in (*r.body.claims, *r.body.absorbed)})
+        ends = {r.row.subject for r in readings} | {int(r.row.object[1:]) for r in readings if r.row.object[:1] == "e"}
+        self.directory.prefetch_labels(ends | _ends(claims.values()))
         self.by_id(rival for r in readings for rival, *_ in r.body.rivals)
+        grounds = self._grounds(claims.values())
         now = self.session.now() if instant is None else instant
-        return [self._fact(r, claims, instant, now) for r in readings]
+        return [
+            self._fact(r, grounds, [claims[c] for c in r.body.claims if c in claims], instant, now) for r in readings
+        ]
 
-    def _fact(self, r: Reading, claims: dict[str, ClaimRow], instant: int | None, now: int) -> Fact:
+    def _fact(self, r: Reading, grounds: Grounds, supporting: list[ClaimRow], instant: int | None, now: int) -> Fact:
         row, body = r.row, r.body
-        supporting = [claims[c] for c in body.claims if c in claims]
-        first = supporting[0] if supporting else None
         subject: Entity | Literal | None = self.entity(row.subject, instant)
-        target = self.object_of(row.object, first, instant)
+        target = self.object_of(row.object, supporting[0] if supporting else None, instant)
         if r.turned:
             subject, target = target, subject
         disputed, status, confidence = self.standing(r, instant, now)
-        return Fact(
-            id=row.id,
-            subject=subject,  # type: ignore[arg-type]  # only edges between entities are turned round
-            predicate=r.predicate,
-            object=target,
-            qualifiers=json.loads(first.qualifiers) if first is not None and first.qualifiers else {},
-            valid_from=body.start,
-            valid_to=body.end,
-            start_basis=body.basis,
-            certain=self._certain(row, body, instant),
-            conflicted=disputed,
-            planned=body.planned,
-            negative=bool(row.negative) != r.flipped,
-            status=status,
-            confidence=confidence,
-            sources=tuple(dict.fromkeys(c.source for c in supporting)),
-            claims=[self.claim(c) for c in supporting],
-            text=next((c.text for c in reversed(supporting) if c.text), None),
-            recorded_at=exact(first.recorded_at if first is not None else row.sys_from),
-            system_from=exact(row.sys_from),
-            system_to=None if row.sys_to == POS_INF else exact(row.sys_to),
-            supersedes=tuple(body.supersedes),
-            ended_by=tuple(body.ended_by),
-            end_reason=body.end_reason,
-            because=tuple(group for c in supporting for group in self._because(c.id)),
+        told = (
+            row.id,
+            subject,
+            r.predicate,
+            target,
+            body.start,
+            body.end,
+            body.basis,
+            self._certain(row, body, instant),
+            disputed,
+            body.planned,
+            bool(row.negative) != r.flipped,
+            status,
+            confidence,
+            body.end_reason,
         )
+        return late_fact(grounds, row, body, supporting, told)
+
+    def _grounds(self, claims: Collection[ClaimRow]) -> Grounds:
+        """What facts with these claims rest on, as known at the snapshot's moment."""
+        withdrawn: dict[str, int] = {}
+        if self.ledger.records.retractions:
+            found = ((row.id, self._withdrawn(row.id)) for row in claims)
+            withdrawn = {claim: recorded for claim, recorded in found if recorded is not None}
+        because = {}
+        if self.snapshot.justified:
+            because = {row.id: tuple(map(tuple, self.snapshot.justifications(row.id) or ())) for row in claims}
+        return Grounds({number: self.entity(number) for number in _ends(claims)}, withdrawn, because)
+
+    def _withdrawn(self, claim: str) -> int | None:
+        """When the claim was retracted, if it stands so."""
+        known_at = self.snapshot.known_at
+        marks = [m for m in self.ledger.records.retractions.get(claim, ()) if m.recorded_at <= known_at]
+        return next((m.recorded_at for m in marks if m.ended_at > known_at or m.ended_at == POS_INF), None)
 
     def entity(self, number: int, instant: int | None = None) -> Entity:
         """The entity as it is called at an instant (None: last), one object for all that speak of it."""
@@ -275,9 +283,6 @@ class Reader:
             self._sets.update({(key, instant, mirrored): found for key in found})
         return found
 
-    def _because(self, claim: str) -> list[tuple[str, ...]]:
-        return [tuple(group) for group in self.snapshot.justifications(claim) or ()]
-
     @staticmethod
     def status(row: FactRow, body: factrow.Body, instant: int, *, disputed: bool) -> str:
         """What a fact is at an instant, in one word."""
@@ -295,27 +300,7 @@ class Reader:
 
     def claim(self, row: ClaimRow) -> Claim:
         """The claim of a row."""
-        marks = [m for m in self.ledger.records.retractions.get(row.id, ()) if m.recorded_at <= self.snapshot.known_at]
-        retracted = next((m for m in marks if m.ended_at > self.snapshot.known_at or m.ended_at == POS_INF), None)
-        return Claim(
-            id=row.id,
-            subject=self.entity(row.subject),
-            predicate=row.predicate,
-            object=self.object_of(row.object, row),
-            negative=bool(row.negative),
-            kind=row.kind,
-            valid_from=None if row.valid_from is None else Bound.from_stored(row.valid_from, row.valid_from_text),
-            valid_to=None if row.valid_to is None else Bound.from_stored(row.valid_to, row.valid_to_text),
-            said_at=exact(row.said_at),
-            recorded_at=exact(row.recorded_at),
-            source=row.source,
-            source_ref=row.source_ref,
-            confidence=row.confidence,
-            qualifiers=json.loads(row.qualifiers) if row.qualifiers else {},
-            text=row.text,
-            because=tuple(self._because(row.id)),
-            retracted_at=None if retracted is None else exact(retracted.recorded_at),
-        )
+        return self._grounds([row]).claim(row)
 
     # -- conflicts
 
@@ -383,6 +368,16 @@ class Reader:
             since=exact(d.start),
             until=None if d.end == POS_INF else exact(d.end),
         )
+
+
+def _ends(claims: Iterable[ClaimRow]) -> set[int]:
+    """The entities that claims speak of."""
+    found = set()
+    for row in claims:
+        found.add(row.subject)
+        if row.object[:1] == "e":
+            found.add(int(row.object[1:]))
+    return found
 
 
 def _constant_stretches(

@@ -79,6 +79,8 @@ def why(written: Written, one: Admitted, outcome: Outcome, *, registered: bool) 
 class Kept:
     """What one claim's write keeps for its receipt; to a `Reader` it is the ledger, the directory and the session."""
 
+    justified = False  # where claims rest on others, receipts are told at once
+
     def __init__(
         self,
         written: Written,
@@ -141,9 +143,6 @@ class Kept:
     def fetch(self, ids: Iterable[str]) -> dict[str, ClaimRow]:
         """Claims by id."""
         return {claim: self._claims[claim] for claim in dict.fromkeys(ids)}
-
-    def justifications(self, _: str) -> None:
-        """Nothing: where claims rest on others, receipts are told at once."""
 
     def prefetch_labels(self, _: Iterable[int]) -> None:
         """Nothing: the names are here."""
