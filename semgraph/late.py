@@ -37,7 +37,7 @@ def at(instant: int) -> Bound:
 class Grounds:
     """What some facts of one read rest on."""
 
-    __slots__ = ("_because", "_claims", "_entities", "_withdrawn")
+    __slots__ = ("_because", "_entities", "_withdrawn")
 
     def __init__(
         self, entities: Mapping[int, Entity], withdrawn: Mapping[str, int], because: Mapping[str, Groups]
@@ -45,33 +45,29 @@ class Grounds:
         self._entities = entities
         self._withdrawn = withdrawn
         self._because = because
-        self._claims: dict[str, Claim] = {}
 
     def claim(self, row: ClaimRow) -> Claim:
         """The claim of a row."""
-        found = self._claims.get(row.id)
-        if found is None:
-            withdrawn = self._withdrawn.get(row.id)
-            found = self._claims[row.id] = Claim(
-                id=row.id,
-                subject=self._entities[row.subject],
-                predicate=row.predicate,
-                object=self._object(row),
-                negative=bool(row.negative),
-                kind=row.kind,
-                valid_from=None if row.valid_from is None else Bound.from_stored(row.valid_from, row.valid_from_text),
-                valid_to=None if row.valid_to is None else Bound.from_stored(row.valid_to, row.valid_to_text),
-                said_at=at(row.said_at),
-                recorded_at=at(row.recorded_at),
-                source=row.source,
-                source_ref=row.source_ref,
-                confidence=row.confidence,
-                qualifiers=_qualifiers(row),
-                text=row.text,
-                because=self._because.get(row.id, ()),
-                retracted_at=None if withdrawn is None else at(withdrawn),
-            )
-        return found
+        withdrawn = self._withdrawn.get(row.id)
+        return Claim(
+            id=row.id,
+            subject=self._entities[row.subject],
+            predicate=row.predicate,
+            object=self._object(row),
+            negative=bool(row.negative),
+            kind=row.kind,
+            valid_from=None if row.valid_from is None else Bound.from_stored(row.valid_from, row.valid_from_text),
+            valid_to=None if row.valid_to is None else Bound.from_stored(row.valid_to, row.valid_to_text),
+            said_at=at(row.said_at),
+            recorded_at=at(row.recorded_at),
+            source=row.source,
+            source_ref=row.source_ref,
+            confidence=row.confidence,
+            qualifiers=_qualifiers(row),
+            text=row.text,
+            because=self._because.get(row.id, ()),
+            retracted_at=None if withdrawn is None else at(withdrawn),
+        )
 
     def _object(self, row: ClaimRow) -> Entity | Literal | None:
         if row.object.startswith("e"):

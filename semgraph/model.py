@@ -150,6 +150,9 @@ LATE = frozenset(  # attributes of a fact that a read makes when they are asked 
 )
 
 
+_FRESH = frozenset(["qualifiers", "claims"])  # can be changed by whoever has them, so nobody has another's
+
+
 class _Late:
     """What has attributes that are made when they are first asked for."""
 
@@ -161,7 +164,8 @@ class _Late:
             if name not in LATE:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
             made = getattr(self._late, name)
-            object.__setattr__(self, name, made)
+            if name not in _FRESH:
+                object.__setattr__(self, name, made)
             return made
 
 

@@ -172,8 +172,8 @@ class Reader:
 
     # -- facts
 
-    def facts(self, readings: Sequence[Reading], instant: int | None) -> list[Fact]:
-        """Fact objects, in the order given, as of an instant (None: as of none)."""
+    def facts(self, readings: Sequence[Reading], instant: int | None, now: int | None = None) -> list[Fact]:
+        """Fact objects, in the order given, as of an instant (None: as of none, with their status `now`)."""
         claims = self.ledger.fetch({c for r in readings for c in (*r.body.claims, *r.body.absorbed)})
         ends = {r.row.subject for r in readings} | {int(r.row.object[1:]) for r in readings if r.row.object[:1] == "e"}
         self.directory.prefetch_labels(ends | _ends(claims.values()))

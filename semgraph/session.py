@@ -16,6 +16,7 @@ from semgraph.index.keeping import Index
 from semgraph.ledger import Ledger, Pulse
 from semgraph.names import SELF_NAMES, entity_key
 from semgraph.points import Points
+from semgraph.recent import Recent
 from semgraph.temporal import NEG_INF, POS_INF, instant_of, next_recorded, parse_bound, span
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ class Session:
         self.last_recorded = NEG_INF
         self._row: ScopeRow | None = None
         self.points: Points | None = None
+        self.recent: Recent = Recent() if beside is None else beside.recent
         self.indexes: dict[str, Index] = {} if beside is None else beside.indexes  # by scope
         self.libraries: dict[str, object] = {} if beside is None else beside.libraries  # by scope, what recall searches
 
@@ -139,6 +141,7 @@ class Session:
         `steady` where the block changes claims, facts and names through ledger and directory only: what these know of
         the store is then still right for the next transaction.
         """
+        self.recent.clear()
         try:
             with self.store.write():
                 try:

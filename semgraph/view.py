@@ -279,6 +279,9 @@ class GraphView(WalkingView):
 
         Ended and superseded facts are part of it; negative ones and those that are only possible come on request.
         """
+        session, key = self._session, (self.scope, entity, predicate, bool(negative), bool(possible))
+        if self.whole and (kept := session.recent.find(session.store.revision(), key, session.wall())) is not None:
+            return kept
         with self.reading() as reader:
             number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
             readings = self._around(reader, number) if predicate is None else self._fluent(reader, number, predicate)
@@ -287,8 +290,13 @@ class GraphView(WalkingView):
                 readings = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
             elif not possible:
                 readings = [r for r in readings if r.body.basis != "unknown"]
-            found = reader.facts(readings, None)
-        return sorted(found, key=_by_time)
+            now = session.now()
+            found = sorted(reader.facts(readings, None, now), key=_by_time)
+            if self.whole:
+                turns = (turn for r in readings for turn in (r.row.valid_from, r.row.valid_to))
+                known = session.last_recorded
+                session.recent.keep(session.store.revision(), key, found, known=known, now=now, turns=turns)
+        return found
 
     def _kept(
         self,
