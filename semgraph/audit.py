@@ -24,7 +24,7 @@ from semgraph.store.schema import (
 from semgraph.temporal import exact
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from semgraph.ledger import Change, Fluent
     from semgraph.model import Entity
@@ -141,9 +141,9 @@ def verify(reader: Reader) -> list[Problem]:
     problems = [Problem("store", text) for text in ledger.store.check()]
     if any("claim" in p.what and "digest" in p.what for p in problems):
         return problems  # the claims themselves can't be read
-    for group in _components(reader):
-        current, past = ledger.expected(group)
-        problems += _compare(reader, group, current, past)
+    for groups in ledger.together(_components(reader)):
+        for group, (current, past) in zip(groups, ledger.expected_of(groups), strict=True):
+            problems += _compare(reader, group, current, past)
     stored = ledger.store.count(FactRow, ledger.scope) + ledger.store.count(PastFactRow, ledger.scope)
     expected = sum(len(rows) for group in _components(reader) for rows in _stored(reader, group))
     if stored != expected:
@@ -162,7 +162,7 @@ def _components(reader: Reader) -> list[set[Fluent]]:
     return list(groups.values())
 
 
-def _stored(reader: Reader, group: set[Fluent]) -> tuple[list[FactRow], list[PastFactRow]]:
+def _stored(reader: Reader, group: Collection[Fluent]) -> tuple[list[FactRow], list[PastFactRow]]:
     ledger = reader.ledger
     current: list[FactRow] = []
     past: list[PastFactRow] = []
@@ -173,7 +173,7 @@ def _stored(reader: Reader, group: set[Fluent]) -> tuple[list[FactRow], list[Pas
 
 
 def _compare(
-    reader: Reader, group: set[Fluent], current: Sequence[FactRow], past: Sequence[PastFactRow]
+    reader: Reader, group: Collection[Fluent], current: Sequence[FactRow], past: Sequence[PastFactRow]
 ) -> list[Problem]:
     subjects = {subject for subject, _ in group}
     stored = _stored(reader, group)

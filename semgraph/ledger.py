@@ -1,27 +1,24 @@
 """One scope of one store: its claims, and the materialised facts kept in step with them.
 
-`Ledger.refold` compares the facts of the fluents that a write touched
-with the stored rows; `Ledger.expected` computes, epoch by epoch, every row that the claims of some fluents must have
-left behind, which is what `verify`, `forget`, restoring and redefinition use.
+`Ledger.refold` compares the facts of the fluents that a write touched with the stored rows; `Ledger.expected` is
+what the claims of some fluents must have left behind.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from semgraph import factrow, following, tails
 from semgraph.belief import Belief
-from semgraph.holdings import Fluent, Holdings, Pulse, grouped
-from semgraph.shortcut import Drafted, lone_facts, occurrences
+from semgraph.holdings import Fluent, Pulse, grouped
+from semgraph.replaying import Change, Replaying, difference, drafted
+from semgraph.shortcut import Drafted, occurrences
 from semgraph.snapshot import Snapshot
 from semgraph.store.schema import ClaimRow, FactRow, JustificationRow, PastFactRow
-from semgraph.temporal import POS_INF
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from semgraph.draft import Draft
-    from semgraph.factrow import Body
     from semgraph.following import Tail
     from semgraph.segment import Value
 
@@ -29,24 +26,9 @@ __all__ = ["Change", "Fluent", "Ledger", "Pulse", "Snapshot"]
 
 _TOGETHER = 1000  # fluents folded at a time
 _FEW = 8  # rows that are changed one by one
-_REACH = 2  # how many mirrored fluents away a fact's rivals can still depend on
 
 
-class Change(NamedTuple):
-    """A stored fact before and after a write, with the body of the one after; None where there was, or is, none."""
-
-    before: FactRow | None
-    after: FactRow | None
-    body: Body | None = None
-
-    @property
-    def fact(self) -> str:
-        """The id of the fact."""
-        row = self.after or self.before
-        return row.id if row is not None else ""
-
-
-class Ledger(Holdings):
+class Ledger(Replaying):
     """The claims and facts of one scope; every method runs inside a transaction of the store."""
 
     # -- which fluents a write touches
@@ -109,8 +91,9 @@ class Ledger(Holdings):
         for group in self._groups(fluents):
             self.prefetch(group)
             stored = self.stored(group)
-            fresh = _drafted(self.at(), group, self.scope, recorded_at, trace=trace)
-            made = _difference(stored, fresh)
+            snapshot = self.at()
+            fresh = drafted(snapshot, Belief(snapshot, trace=trace), group, self.scope, recorded_at)
+            made = difference(stored, fresh)
             self._write(made, recorded_at)
             self._note_facts(group, stored, made, brief=brief)
             changes += made
@@ -261,17 +244,6 @@ class Ledger(Holdings):
         entry = self.registry().entry(predicate)
         return entry.cardinality == "one" or bool(entry.one_by)
 
-    def _links(self, predicate: str) -> bool:
-        """Whether fluents of the predicate depend on one another."""
-        entry = self.registry().entry(predicate)
-        return entry.symmetric or entry.unique_object
-
-    def _both_ways(self, predicate: str) -> bool:
-        """Whether an edge of the predicate may be kept at either end: it is symmetric, or was."""
-        return self.registry().entry(predicate).symmetric or any(
-            entry.symmetric for _, entry in self.records.definitions if entry.name == predicate
-        )
-
     def _write(self, changes: Sequence[Change], recorded_at: int) -> None:
         self.changed.update((r.subject, r.predicate) for c in changes for r in (c.before, c.after) if r is not None)
         gone = [change.before for change in changes if change.before is not None]
@@ -304,90 +276,6 @@ class Ledger(Holdings):
             FactRow, self.scope, subject=row.subject, predicate=row.predicate, valid_from=row.valid_from, id=row.id
         )
 
-    # -- every row that the claims must have left
-
-    def component(self, fluents: Iterable[Fluent]) -> set[Fluent]:
-        """The fluents, with those of every entity that was ever merged with their subjects."""
-        classes = self.merge_classes()
-        return {(member, p) for s, p in fluents for member in classes.get(s, (s,))}
-
-    def merge_classes(self) -> dict[int, tuple[int, ...]]:
-        """For each entity that ever took part in a merge, all that were ever merged with it."""
-        groups: dict[int, set[int]] = {}
-        for row in self.records.redirects:
-            joined = groups.get(row.src, {row.src}) | groups.get(row.dst, {row.dst})
-            for member in joined:
-                groups[member] = joined
-        return {member: tuple(sorted(joined)) for member, joined in groups.items()}
-
-    def expected(self, fluents: Collection[Fluent]) -> tuple[list[FactRow], list[PastFactRow]]:
-        """Current and past rows of a component, computed from claims alone, epoch by epoch."""
-        self.prefetch(fluents)
-        epochs, at_large = self._epochs(fluents)
-        if len(fluents) == 1 and not at_large and (alone := self._each_alone(*next(iter(fluents)))) is not None:
-            return alone, []
-        current: dict[str, FactRow] = {}
-        past: list[PastFactRow] = []
-        carried = tails.Carried(self, fluents)
-        for epoch in epochs:
-            snapshot = self.at(epoch)
-            changes = None if epoch in at_large else carried.follow(snapshot, epoch)
-            fresh: dict[str, Drafted] | None = None
-            if changes is None:
-                alive = {(snapshot.entity(s), p) for s, p in fluents}
-                fresh = _drafted(snapshot, alive, self.scope, epoch)
-                changes = [(before, after) for before, after, _ in _difference(current, fresh)]
-            for before, after in changes:
-                if before is not None:
-                    del current[before.id]
-                    past.append(PastFactRow(*before._replace(sys_to=epoch)))
-                if after is not None:
-                    current[after.id] = after
-            if fresh is not None:
-                carried.read(snapshot, [(row, fresh[key].body) for key, row in current.items()])
-        return list(current.values()), past
-
-    def _each_alone(self, subject: int, predicate: str) -> list[FactRow] | None:
-        """The facts of a fluent in which no claim ever met another, each believed since its claim."""
-        snapshot = self.at()
-        rows = snapshot.on_subject(subject, predicate)
-        if any(row.id in self.records.retractions for row in self.on_subjects([subject], predicate)):
-            return None
-        made = lone_facts(snapshot, subject, predicate, self.scope, 0)
-        if made is None or len(made) != len(rows):
-            return None
-        since = {row.id: row.recorded_at for row in rows}
-        return [fact.row._replace(sys_from=since[fact.row.id]) for fact in made]
-
-    def _epochs(self, fluents: Collection[Fluent]) -> tuple[list[int], set[int]]:
-        """Every instant at which what these fluents depend on may have changed; those at which not only by claims."""
-        snapshot = self.at(everything=True)
-        belief = Belief(snapshot)
-        waiting = [(fluent, 0) for fluent in fluents]
-        depth = dict.fromkeys(fluents, 0)
-        found: set[int] = set()
-        records = self.records
-        while waiting:
-            fluent, distance = waiting.pop()
-            near = belief.neighbours(*fluent) if distance < _REACH else set()
-            following = [(f, distance + 1) for f in self.component(near)]
-            for row, premises in belief.dependencies(*fluent):
-                found.add(row.recorded_at)
-                found.update(j.recorded_at for j in self.justification_rows(row.id))
-                for mark in records.retractions.get(row.id, ()):
-                    found |= {mark.recorded_at, mark.ended_at}
-                following += [(f, 0) for f in self.component(premises)]
-            for other, away in following:
-                if depth.get(other, _REACH + 1) > away:
-                    depth[other] = away
-                    waiting.append((other, away))
-        at_large = {recorded for recorded, _ in records.definitions} | set(records.declared.values())
-        at_large |= {row.recorded_at for row in records.compat}
-        for redirect in records.redirects:
-            at_large |= {redirect.recorded_at, redirect.ended_at}
-        at_large = {epoch for epoch in at_large if epoch > min(found, default=POS_INF)}  # before, there was nothing
-        return sorted((found | at_large) - {POS_INF}), at_large
-
     def rebuild(self, fluents: Collection[Fluent]) -> None:
         """Replace the stored rows of whole components by what the claims that are left imply."""
         whole = self.component(fluents)
@@ -404,55 +292,6 @@ class Ledger(Holdings):
             self.store.insert(current, replace=True)
         if past:
             self.store.insert(past, replace=True)
-
-    def all_fluents(self) -> set[Fluent]:
-        """Every fluent that a claim stands in, by the entities as written; both ends of a symmetric one."""
-        canonical, found = self.registry().canonical, set()
-        for row in self.store.iterate(ClaimRow, self.scope, order=None):
-            name = canonical(row.predicate)
-            found.add((row.subject, name))
-            if row.object.startswith("e") and self._both_ways(name):
-                found.add((int(row.object[1:]), name))
-        return found
-
-
-def _drafted(
-    snapshot: Snapshot,
-    fluents: Collection[Fluent],
-    scope: int,
-    recorded_at: int,
-    *,
-    trace: dict[str, list[tuple[float, str, Value]]] | None = None,
-) -> dict[str, Drafted]:
-    """The facts of the fluents as rows, by id; a symmetric edge as seen from the end that told it first."""
-    belief = Belief(snapshot, trace=trace)
-    found: dict[str, Drafted] = {}
-    for subject, predicate in sorted(fluents):
-        lone = lone_facts(snapshot, subject, predicate, scope, recorded_at)
-        if lone is not None:
-            found.update((fact.row.id, fact) for fact in lone)
-            continue
-        for draft in belief.facts(subject, predicate):
-            if draft.id not in found:
-                found[draft.id] = Drafted(*factrow.encode(_stored_way(belief, draft), scope, recorded_at))
-    return found
-
-
-def _stored_way(belief: Belief, draft: Draft) -> Draft:
-    if draft.subject == draft.seen_from:
-        return draft
-    return next(d for d in belief.facts(draft.subject, draft.predicate) if d.id == draft.id)
-
-
-def _difference(stored: dict[str, FactRow], fresh: dict[str, Drafted]) -> list[Change]:
-    changes = []
-    for key in sorted(stored.keys() | fresh.keys()):
-        before, made = stored.get(key), fresh.get(key)
-        if made is None:
-            changes.append(Change(before, None))
-        elif before is None or before._replace(sys_from=0) != made.row._replace(sys_from=0):
-            changes.append(Change(before, made.row, made.body))
-    return changes
 
 
 def _indexed(row: FactRow) -> tuple[int, str, str, int, str]:

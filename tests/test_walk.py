@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import pytest
 import walk_brute as brute
@@ -160,6 +160,17 @@ def test_the_facts_of_a_neighbour_are_those_of_the_walk_whenever_they_are_read(k
     assert [[str(fact) for fact in found.facts] for found in unread] == [[str(f) for f in n.facts] for n in read]
     assert labels(kg.at("2015").neighbors("A", hops=2)) == ["B"]
     assert len(kg.at("2015").neighbors("A")[0].facts) == 2
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_each_fact_of_a_neighbour_is_told_once_in_whatever_order_they_are_read(kg, warm):
+    chain(kg, *[("hub", f"n{i}", "2010", None) for i in range(5)])
+    chain(kg, *[(other, f"n{i}", "2010", None) for other in ("one", "two") for i in range(3)])
+    for _ in range(40 if warm else 0):
+        assert len(kg.neighbors("hub")) == 5
+    for order in permutations(range(5)):
+        found = kg.neighbors("hub")
+        assert [len(found[place].facts) for place in order] == [1] * 5
 
 
 def test_a_new_name_shows_at_once_and_only_from_its_time_on(kg):

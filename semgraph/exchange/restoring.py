@@ -93,11 +93,12 @@ def _compute(ledger: Ledger) -> None:
     """Every row of facts, present and past, that the claims must have left."""
     for groups in _chunks(_components(ledger)):
         ledger.prefetch({fluent for group in groups for fluent in group})
-        for group in groups:
-            subjects = {subject for subject, _ in group}
-            for rows in ledger.expected(group):
-                own = [row for row in rows if row.subject in subjects]
-                ledger.store.insert(own, replace=True)
+        for together in ledger.together(groups):
+            for group, made in zip(together, ledger.expected_of(together), strict=True):
+                subjects = {subject for subject, _ in group}
+                for rows in made:
+                    own = [row for row in rows if row.subject in subjects]
+                    ledger.store.insert(own, replace=True)
 
 
 def _components(ledger: Ledger) -> Iterator[set[Fluent]]:

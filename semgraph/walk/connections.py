@@ -61,10 +61,11 @@ class Connections:
                 near, far = list(before), missing
                 ahead = edges.degree(near, entering=False) <= edges.degree(far, entering=True)
                 found = edges.leaving(near) if ahead else edges.entering(far)
-                self._edges |= {each: [] for each in (level if ahead else missing) if each not in self._edges}
+                fresh: dict[int, list[Edge]] = {e: [] for e in (level if ahead else missing) if e not in self._edges}
                 for edge in found:
-                    if edge.near in before and edge.far in level and (ahead or edge.far in missing):
-                        self._edges[edge.far].append(edge)
+                    if edge.near in before and edge.far in fresh:
+                        fresh[edge.far].append(edge)
+                self._edges |= fresh
             readings = [edge.reading for each in together for edge in self._edges[each] if edge.reading is not None]
             made = iter(reader.facts(readings, self._cut.instant))
         for each in together:
