@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from semgraph import factrow, following
 from semgraph.belief import Belief
 from semgraph.engine import KnowledgeGraph
-from semgraph.ledger import Ledger, _stored_way
+from semgraph.ledger import Ledger
+from semgraph.replaying import _stored_way
 from semgraph.store.schema import FactRow, PastFactRow
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from semgraph import apart, factrow, fold, writing
 from semgraph.belief import Belief
 from semgraph.engine import KnowledgeGraph
-from semgraph.ledger import _stored_way
+from semgraph.replaying import _stored_way
 from semgraph.segment import Policy, Statement, Value
 from semgraph.statement import identity, prepare
 from semgraph.store.schema import FactRow
