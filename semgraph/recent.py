@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Recent"]
 
-_MOST: Final = 1 << 15  # facts, of all that is kept
+_MOST: Final = 1 << 14  # facts that are kept, some 2 kB each
 
 
 class _Kept(NamedTuple):
