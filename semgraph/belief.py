@@ -351,7 +351,7 @@ class Belief:
     def _mirror_rivals(self, subject: int, predicate: str, drafts: list[Draft]) -> None:
         """Conflicts over the subject: edges of other subjects onto the same object."""
         symmetric = self.evidence.predicate(predicate).symmetric
-        for ref in sorted({d.value.ref for d in drafts} - {"", f"e{subject}"}):
+        for ref in sorted({d.value.ref for d in drafts} - {"", f"e{subject}" if symmetric else ""}):
             if symmetric and not ref.startswith("e"):
                 continue
             mirror = self._mirror_fold(predicate, ref)

@@ -69,7 +69,7 @@ class Reader:
         self._parallel: dict[tuple[int, str, str], Parallel] = {}
         self._whole: dict[tuple[int, str], list[FactRow]] = {}
         self._entities: dict[tuple[int, int | None], Entity] = {}
-        self._sets: dict[tuple[str, int, bool], frozenset[str]] = {}
+        self._sets: dict[tuple[str, int, object], frozenset[str]] = {}
 
     # -- rows
 
@@ -257,7 +257,7 @@ class Reader:
     def _effective(self, row: FactRow, body: factrow.Body, instant: int) -> float:
         """The base, lowered once by each other member of the conflict sets at the instant."""
         if self.snapshot.predicate(row.predicate).registered:
-            members = self._members(row, instant, mirrored=False) | self._members(row, instant, mirrored=True)
+            members = {key for side, _ in self._clashing(row, instant) for key in self._members(row, instant, side)}
             others = list(self.by_id(sorted(members - {row.id})).values())
         else:  # only a value's own negation counts
             near = self.by_id(rival for rival, start, end, _ in body.rivals if start <= instant < end)
@@ -267,21 +267,29 @@ class Reader:
             confidence *= 1 - 0.3 * self.body(other).base
         return round(confidence, 12)
 
-    def _members(self, row: FactRow, instant: int, *, mirrored: bool) -> frozenset[str]:
-        """The facts that conflicts at the instant connect with this one, itself included."""
-        found = self._sets.get((row.id, instant, mirrored))
+    def _members(self, row: FactRow, instant: int, side: object) -> frozenset[str]:
+        """The facts that conflicts at the instant over one fluent connect with this one, itself included."""
+        found = self._sets.get((row.id, instant, side))
         if found is None:
             reached, waiting = {row.id}, [row]
             while waiting:
-                rivals = self.body(waiting.pop()).rivals
-                near = [
-                    r for r, start, end, m in rivals if start <= instant < end and m == mirrored and r not in reached
-                ]
+                near = [r for at, r in self._clashing(waiting.pop(), instant) if at == side and r not in reached]
                 reached.update(near)
                 waiting += self.by_id(near).values()
             found = frozenset(reached)
-            self._sets.update({(key, instant, mirrored): found for key in found})
+            self._sets.update({(key, instant, side): found for key in found})
         return found
+
+    def _clashing(self, row: FactRow, instant: int) -> list[tuple[object, str]]:
+        """The rivals of a fact at an instant, each after what tells the fluents apart that the two can dispute.
+
+        That is on which end of the fact they meet; of a symmetric one, which may be kept either way, in what entity.
+        """
+        rivals = [(mirrored, r) for r, start, end, mirrored in self.body(row).rivals if start <= instant < end]
+        if not self.snapshot.predicate(row.predicate).symmetric:
+            return list[tuple[object, str]](rivals)
+        rows = self.by_id(r for _, r in rivals)
+        return [(self._group(row, rows[r], mirrored=mirrored), r) for mirrored, r in rivals if r in rows]
 
     @staticmethod
     def status(row: FactRow, body: factrow.Body, instant: int, *, disputed: bool) -> str:
