@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from semgraph import factrow
 from semgraph.engine import KnowledgeGraph
-from semgraph.errors import InputError, StoreError
+from semgraph.errors import InputError, StoreCorrupt
 from semgraph.exchange.checks import WRONG, Checker
 from semgraph.exchange.restoring import restore
 from semgraph.exchange.rows import EXPORTED, Header, key_of
@@ -32,18 +32,23 @@ _CLOCKED: Final = ("recorded_at", "ended_at", "retracted_at")
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What was saved and what was lost, rows by table; `claims` are the ids of claims that facts still speak of."""
+    """What was saved and what was lost, rows by table; `claims` are the ids of claims that facts still speak of.
+
+    Of the tables in `unknown` more may be lost than `lost` counts: what told of their rows is broken too.
+    """
 
     saved: Mapping[str, int] = field(hash=False)
     lost: Mapping[str, int] = field(hash=False)
     claims: tuple[str, ...] = ()
     made_again: int = 0  # entities whose own row or name was lost and is written in a claim
     problems: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()  # the new names of scopes whose own were lost
 
     @property
     def whole(self) -> bool:
         """Whether nothing is known to be lost."""
-        return not self.lost and not self.claims and not self.made_again
+        return not (self.lost or self.claims or self.made_again or self.unknown or self.renamed)
 
 
 def recover(damaged: str | os.PathLike[str], path: str | os.PathLike[str]) -> Recovery:
@@ -56,12 +61,13 @@ def recover(damaged: str | os.PathLike[str], path: str | os.PathLike[str]) -> Re
         InputError: there is something at `path` already.
         StoreError: nothing in the file can be read.
     """
-    source = SqliteStore(Path(os.path.abspath(os.fspath(damaged))), read_only=True)  # noqa: PTH100 - see store/__init__
     try:
-        with source.read():
-            found = _Found(source)
-    finally:
-        source.close()
+        found = _read(Path(os.path.abspath(os.fspath(damaged))))  # noqa: PTH100 - see store/__init__
+    except StoreCorrupt:
+        raise StoreCorrupt(
+            f"nothing can be saved of {os.fspath(damaged)!r}, where the list of its tables is broken: "
+            "go back to a backup or an export"
+        ) from None
     target = Path(os.path.abspath(os.fspath(path)))  # noqa: PTH100
     problems: list[str] = []
     with published(target) as draft:
@@ -78,8 +84,18 @@ def recover(damaged: str | os.PathLike[str], path: str | os.PathLike[str]) -> Re
     saved = Counter(found.saved)
     saved.subtract(found.refused)
     return Recovery(
-        dict(+saved), dict(+(found.lost + found.refused)), found.missing(), found.made_again, tuple(problems)
-    )
+        dict(+saved), dict(+(found.lost + found.refused)), found.missing(), found.made_again, tuple(problems),
+        tuple(found.unknown), tuple(name for name, scope in found.names() if scope not in found.scopes),
+    )  # fmt: skip
+
+
+def _read(path: Path) -> _Found:
+    source = SqliteStore(path, read_only=True)
+    try:
+        with source.read():
+            return _Found(source)
+    finally:
+        source.close()
 
 
 class _Found:
@@ -90,7 +106,9 @@ class _Found:
         self.lost: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
         self.made_again = 0
+        self.unknown: list[str] = []
         self.scopes = {row.scope: row for row in source.salvage(ScopeRow)}
+        self._reckon(source, ScopeRow, len(self.scopes))
         self.rows: dict[int, dict[type[Row], list[Any]]] = {}
         self.spoken: set[str] = set()
         for table in EXPORTED:
@@ -98,11 +116,18 @@ class _Found:
             for row in rows:
                 self.rows.setdefault(row.scope, {}).setdefault(table, []).append(row)
             self.saved[TABLES[table].name] = len(rows)
-            self.lost[TABLES[table].name] = max(_total(source, table) - len(rows), 0)
+            self._reckon(source, table, len(rows))
         for facts in (FactRow, PastFactRow):
             for fact in source.salvage(facts):
                 self._spoken_of(fact)
         self.saved, self.lost = +self.saved, +self.lost
+
+    def _reckon(self, source: SqliteStore, table: type[Row], saved: int) -> None:
+        total, known = source.reckon(table)
+        name = TABLES[table].name
+        self.lost[name] = max(total - saved, 0)
+        if not known:
+            self.unknown.append(name)
 
     def _spoken_of(self, row: Any) -> None:
         try:
@@ -126,14 +151,6 @@ class _Found:
                 name += "-"
             taken.add(name)
             yield name, scope
-
-
-def _total(source: SqliteStore, table: type[Row]) -> int:
-    """How many rows there were, where that can still be counted."""
-    try:
-        return sum(source.count(table, row.scope) for row in source.scopes())
-    except StoreError:
-        return 0
 
 
 class _Scope:

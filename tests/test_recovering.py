@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
+from cli_process import process
 
 import semgraph
 from semgraph import InputError, KnowledgeGraph, StoreError
@@ -112,3 +113,77 @@ def test_an_empty_store_is_recovered_as_one(tmp_path: Path):
     assert (found.whole, found.saved) == (True, {})
     with KnowledgeGraph(tmp_path / "b.db", read_only=True) as kg:
         assert len(kg) == 0
+
+
+@pytest.fixture
+def towns(tmp_path: Path) -> Path:
+    path = tmp_path / "towns.db"
+    with KnowledgeGraph(path) as kg:
+        kg.add_all([{"subject": f"P{n}", "predicate": "lives_in", "object": f"C{n % 20}"} for n in range(300)])
+    return path
+
+
+def roots(path: Path, *names: str) -> list[int]:
+    connection = apsw.Connection(str(path))
+    found = [connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (one,)).get for one in names]
+    connection.close()
+    return found
+
+
+def broken(path: Path, pages: list[int]) -> Path:
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek((page - 1) * 4096)
+            file.write(b"\xff" * 4096)
+    return path
+
+
+def test_claims_that_no_page_leads_to_any_more_are_counted_along_an_index(towns: Path, tmp_path: Path):
+    broken(towns, roots(towns, "claim", "sqlite_autoindex_claim_1"))
+    found = recover(towns, tmp_path / "b.db")
+    assert (found.lost, found.unknown, found.whole) == ({"claim": 300}, (), False)
+
+
+def test_where_every_way_to_a_table_is_broken_its_loss_is_told_all_the_same(towns: Path, tmp_path: Path):
+    every = ("claim", "sqlite_autoindex_claim_1", "claim_by_subject_predicate",
+                               "claim_by_object_predicate", "claim_by_source_ref")  # fmt: skip
+    broken(towns, roots(towns, *every))
+    done = process(tmp_path, "recover", "towns.db", "saved.db")
+    assert done.returncode == 1
+    assert b"lost: an unknown number of claims" in done.stdout
+    found = recover(towns, tmp_path / "b.db")
+    assert ("claim" in found.unknown, found.whole) == (True, False)
+
+
+def test_a_broken_table_without_an_index_is_told_though_it_may_have_been_empty(towns: Path, tmp_path: Path):
+    broken(towns, roots(towns, "veto"))
+    found = recover(towns, tmp_path / "b.db")
+    assert (found.saved["claim"], found.lost, found.unknown, found.whole) == (300, {}, ("veto",), False)
+
+
+def test_a_scope_that_had_to_be_named_anew_is_named(towns: Path, tmp_path: Path):
+    broken(towns, roots(towns, "scope"))
+    done = process(tmp_path, "recover", "towns.db", "saved.db")
+    assert done.returncode == 1
+    said = b"a scope whose name is lost is now 'recovered-1': semgraph --db saved.db --scope recovered-1 stats"
+    assert said in done.stdout
+    assert b"lost: 1 name of a scope" in done.stdout
+    listed = process(tmp_path, "--db", "saved.db", "--scope", "recovered-1", "list", "P7")
+    assert listed.stdout.startswith(b"P7 lives_in C7")
+
+
+def test_a_file_without_its_list_of_tables_is_not_sent_from_command_to_command(towns: Path, tmp_path: Path):
+    connection = apsw.Connection(str(towns))
+    (leaf,) = connection.execute(
+        "SELECT min(pageno) FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
+    ).fetchone()
+    connection.close()
+    broken(towns, [leaf])
+    done = process(tmp_path, "recover", "towns.db", "saved.db")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"nothing can be saved of" in done.stderr
+    assert b"verify" not in done.stderr
+    done = process(tmp_path, "--db", "towns.db", "verify")
+    assert done.returncode == 1
+    assert b"semgraph recover DAMAGED NEW" in done.stderr
+    assert b"semgraph verify" not in done.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from semgraph.cli.app import App, command, pass_app, show
 from semgraph.cli.phrasing import command_words
 from semgraph.cli.progress import working
 from semgraph.cli.text import clean, count, folded
+from semgraph.errors import StoreCorrupt
 from semgraph.exchange import READABLE, WRITABLE
 
 if TYPE_CHECKING:
@@ -151,9 +153,15 @@ def verify(app: App) -> None:
 
     Exits with 1 on a difference.
     """
-    graph = app.graph()
-    with working("computing every fact again"):
-        found = graph.verify()
+    try:
+        graph = app.graph()
+        with working("computing every fact again"):
+            found = graph.verify()
+    except StoreCorrupt:
+        raise StoreCorrupt(
+            "the store is too damaged to be compared: go back to a backup, "
+            "or save what can be read with `semgraph recover DAMAGED NEW`"
+        ) from None
     show(app, found, [clean(str(problem)) for problem in found] or ["no problems"])
     if found:
         click.get_current_context().exit(1)
@@ -206,7 +214,12 @@ def _recovered(found: Recovery, path: str) -> Iterator[str]:
     lost = dict(found.lost)
     lost["claim"] = max(lost.get("claim", 0), len(found.claims))
     yield from folded(clean(f"saved to {path}: {_rows(found.saved) or 'nothing'}"))
-    yield from folded(f"lost: {_rows(lost) or 'nothing that is known of'}")
+    parts = [_rows({name: number for name, number in lost.items() if name not in found.unknown})]
+    parts += [f"at least {_rows({name: lost[name]})}" for name in found.unknown if lost.get(name)]
+    parts += [f"an unknown number of {_several(name)}" for name in found.unknown if not lost.get(name)]
+    yield from folded(f"lost: {', '.join(filter(None, parts)) or 'nothing that is known of'}")
+    for name in found.renamed:
+        yield clean(f"a scope whose name is lost is now {name!r}: semgraph --db {quote(path)} --scope {name} stats")
     if found.made_again:
         yield f"named again from what claims say: {count(found.made_again, 'entity')}"
     yield from (clean(f"still wrong: {problem}") for problem in found.problems)
@@ -216,7 +229,12 @@ def _rows(rows: Mapping[str, int]) -> str:
     return ", ".join(count(number, _NOUNS.get(name, name)) for name, number in rows.items() if number)
 
 
+def _several(name: str) -> str:
+    return count(2, _NOUNS.get(name, name)).partition(" ")[2]
+
+
 _NOUNS = {
+    "scope": "name of a scope",
     "alias": "name",
     "redirect": "merge",
     "apart": "pair kept apart",

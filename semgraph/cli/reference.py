@@ -132,6 +132,8 @@ MEANINGS: Final = {
     "lost": "rows lost, by table",
     "made_again": "entities made again from what claims say",
     "problems": "what is still wrong",
+    "unknown": "the tables of which more may be lost than is counted",
+    "renamed": "the new names of scopes whose own were lost",
 }
 _TYPES: Final = (
     (r"Bound \| None|Bound", "time"), (r"Mapping\[str, int\]", "object of numbers"), (r"Mapping\[[^]]*\]", "object"),

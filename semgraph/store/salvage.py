@@ -40,6 +40,18 @@ def rescued(connection: apsw.Connection, table: type[R]) -> Iterator[R]:
             yield cast("R", fact)
 
 
+def reckoned(connection: apsw.Connection, table: type[R]) -> tuple[int, bool]:
+    """How many rows the table had at least, and whether that is all of them.
+
+    It is where one way, be it along an index, led through every row; what a broken page held nobody can tell.
+    """
+    walks = [(found, whole and every) for way, every in _ways(table) for found, whole in (_walk(connection, way),)]
+    complete = [len(found) for found, whole in walks if whole]
+    if complete:
+        return max(complete), True
+    return len({handle for found, _ in walks for handle in found}), False
+
+
 def damaged(connection: apsw.Connection) -> list[str]:
     """A line for each table with a digest whose rows are not all as they were written."""
     lines = []
@@ -98,7 +110,7 @@ def _all_whole(connection: apsw.Connection, table: RowType, words: Sequence[Symb
 def _rescued(connection: apsw.Connection, table: RowType, words: Sequence[Symbols]) -> Iterator[tuple[Any, Any]]:
     """Every row that is whole, with the mould of a claim's."""
     seen: set[tuple[Any, ...]] = set()
-    for way in _ways(table):
+    for way, _ in _ways(table):
         for handle in _handles(connection, way):
             if handle in seen:
                 continue
@@ -109,16 +121,18 @@ def _rescued(connection: apsw.Connection, table: RowType, words: Sequence[Symbol
                 yield row, values[-1]
 
 
-def _ways(table: RowType) -> Iterator[str]:
+def _ways(table: RowType) -> Iterator[tuple[str, bool]]:
+    """Every statement that finds the rows, and whether it is one for all of them."""
     definition = TABLES[table]
     handle = ", ".join(_handle(table))
-    yield f"SELECT {handle} FROM {definition.name} NOT INDEXED"  # noqa: S608  # names of ours
+    yield f"SELECT {handle} FROM {definition.name} NOT INDEXED", True  # noqa: S608  # names of ours
     down = ("rowid",) if TABLES[table].heap else definition.key
     sort = ", ".join(f"{name} DESC" for name in down)
-    yield f"SELECT {handle} FROM {definition.name} NOT INDEXED ORDER BY {sort}"  # noqa: S608
+    yield f"SELECT {handle} FROM {definition.name} NOT INDEXED ORDER BY {sort}", True  # noqa: S608
     for index in definition.indexes:
         some = f" WHERE scope NOT NULL AND {index[-1]} NOT NULL" if index in definition.partial else ""
-        yield f"SELECT {handle} FROM {definition.name} INDEXED BY {index_name(table, index)}{some}"  # noqa: S608
+        text = f"SELECT {handle} FROM {definition.name} INDEXED BY {index_name(table, index)}{some}"  # noqa: S608
+        yield text, not some
 
 
 def _handle(table: RowType) -> list[str]:
@@ -130,14 +144,19 @@ def _handle(table: RowType) -> list[str]:
 
 
 def _handles(connection: apsw.Connection, way: str) -> list[tuple[Any, ...]]:
-    """All of them at once: a cursor left open between rows would outlive its transaction."""
+    return _walk(connection, way)[0]
+
+
+def _walk(connection: apsw.Connection, way: str) -> tuple[list[tuple[Any, ...]], bool]:
+    """What a way finds, and whether it led to the end; all at once, as an open cursor would outlive its transaction."""
     found = []
     try:
         for handle in connection.execute(way):
             found.append(handle)  # noqa: PERF402  # what came before the error is kept
     except FAULTS as error:
         _pass_over(error)
-    return found
+        return found, False
+    return found, True
 
 
 def _at(connection: apsw.Connection, table: RowType, handle: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -27,7 +27,7 @@ from semgraph.store.connecting import copy_to, open_file, open_memory, reader, s
 from semgraph.store.faults import FAULTS, declared, undoes_commit
 from semgraph.store.files import occurrences
 from semgraph.store.packing import needle_forms
-from semgraph.store.salvage import damaged, rescued
+from semgraph.store.salvage import damaged, reckoned, rescued
 from semgraph.store.schema import FactRow, ScopeRow
 from semgraph.store.shapes import checked_changes, checked_limit, definition
 from semgraph.store.tables import Tables
@@ -227,6 +227,13 @@ class SqliteStore:
         with self._lock:
             self._inside_transaction()
             return rescued(self._connection, table)
+
+    def reckon(self, table: type[R]) -> tuple[int, bool]:
+        """How many rows of any scope there are at least, whole or not, and whether that is surely all of them."""
+        self._usable()
+        with self._lock:
+            self._inside_transaction()
+            return reckoned(self._connection, table)
 
     def backup(self, path: Path) -> None:
         """A copy of the committed state at `path`, made while others read and write."""
