@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -32,6 +33,8 @@ __all__ = [
     "vetoes",
 ]
 
+_NAME_WORDS = 4
+
 
 def candidates(
     session: Session,
@@ -59,8 +62,27 @@ def _candidates(session: Session, text: str, given: Mapping[str, Any], extractor
     }
     if callable(extractor):
         return [{"text": text, **common, **_candidate(found)} for found in extractor(text)]
-    found = [{**common, **candidate} for candidate in rules(session, text, given.get("said_at"))]
-    return found or [_filled(base)]
+    found = [{**common, **words} for words in rules(session, text, given.get("said_at"))]
+    if not any("predicate" in words for words in found):
+        return [_filled(_about(session, base))]
+    return [words if "predicate" in words else _filled(_about(session, words)) for words in found]
+
+
+def _about(session: Session, words: dict[str, Any]) -> dict[str, Any]:
+    """A sentence with whom it is about: the one who speaks, or a known name at its beginning; else as it is."""
+    parts = words["text"].split()
+    if parts and re.fullmatch(r"(?:I|My)(?:['’]\w+)?", parts[0]):
+        return {**words, "subject": "user"}
+    for length in range(min(len(parts), _NAME_WORDS), 0, -1):
+        name = re.sub("['’]s$", "", " ".join(parts[:length]))
+        try:
+            with session.read():
+                known = session.directory.one(name, session.ledger.at())
+        except (InputError, LookupError):
+            continue
+        if known is not None:
+            return {**words, "subject": name}
+    return words
 
 
 def _candidate(found: object) -> dict[str, Any]:

@@ -25,6 +25,8 @@ def kg():
         tell("Maya", "speaks", "Finnish")
         tell("Maya", "speaks", "Greek")
         tell("Maya", "birth_date", "1990-05-05")
+        tell("Maya", "birth_place", "Oslo")
+        tell("Kim", "works_at", "Linear", valid_from="2019", valid_to="2021")
         tell("Patrick Collison", "ceo_of", "Stripe", valid_from="2010")
         tell("Stripe", "founded_by", "Patrick Collison")
         graph.predicates.define("mayor", cardinality="one")
@@ -64,6 +66,11 @@ ANSWERED = [
     ("Does Maya work at Stripe?", [False]),
     ("Did Maya work at Stripe in 2022?", [True]),
     ("Is Maya still at Linear?", [True]),
+    ("Is Kari Anna's manager?", [True]),
+    ("Where was Maya born?", ["Oslo"]),
+    ("When was Maya born?", ["1990-05-05"]),
+    ("What is Maya's date of birth?", ["1990-05-05"]),
+    ("How many people work at Linear?", [1]),
 ]
 
 
@@ -101,6 +108,12 @@ def test_rivals_are_both_given_and_nothing_is_sure(kg):
         ("What is the airspeed of a swallow?", "names nothing"),
         ("Who was mayor of London when Maya went skiing?", "time"),
         ("When did Maya join Acme?", ""),
+        ("Does Anna manage Kari?", "'manage'"),
+        ("Is Anna Kari's manager?", "'manager'"),
+        ("Does Kari report to Anna?", "'report'"),
+        ("Why does Maya live in Oslo?", "'Why'"),
+        ("Where will Maya live?", "'will'"),
+        ("Where does Maya work now and where did she work before?", "'and where'"),
         ("", "names nothing"),
     ],
 )

@@ -495,6 +495,7 @@ def test_an_interrupt_ends_with_130_and_keeps_nothing_half_done(db: Path):
         [sys.executable, "-m", "semgraph", "--db", "a.db", "import", "-"],
         cwd=db.parent, env=environment(db.parent),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job is started to ignore it
     )  # fmt: skip
     assert running.stdin is not None
     line = b'{"subject": "Nora", "predicate": "knows", "object": "Ann"}\n'

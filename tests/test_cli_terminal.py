@@ -178,6 +178,7 @@ def interrupted(folder: Path, words: list[str], line: bytes) -> subprocess.Compl
     running = subprocess.Popen(
         [sys.executable, "-m", "semgraph", *words], cwd=folder, env=environment(folder),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job is started to ignore it
     )  # fmt: skip
     assert running.stdin is not None
     running.stdin.write(line * 5000)  # more than a pipe holds: when this is taken, it is reading

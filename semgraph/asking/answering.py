@@ -10,7 +10,7 @@ from semgraph.asking.edges import Edges
 from semgraph.asking.plans import Plan, best_plan
 from semgraph.asking.reading import Asked, Clause, Named, Question, read_question
 from semgraph.asking.signals import Signal
-from semgraph.asking.times import When, ends_of, from_dates, lies
+from semgraph.asking.times import When, ends_of, from_dates, is_date, lies
 from semgraph.errors import InputError
 from semgraph.model import Answer, Entity, Fact, Literal
 from semgraph.recall.mentions import mentions
@@ -78,6 +78,10 @@ class _Asking:
             if inner is not None and inner.used:
                 dated = from_dates(clause.dates, Signal.OVERLAP)
                 facts = [fact for fact in inner.facts if dated is None or lies(fact, dated)]
+                own = [
+                    fact for fact in facts if plan.anchor in (fact.subject, fact.object)
+                ]  # "she" is the one asked about
+                facts = own or facts
                 return _turn(question.text, clause, _hull(facts))
         ids = {entity.id for named in clause.named for entity in self.entities(named)}
         same = [edge.fact for edge in plan.steps[-1].edges if getattr(edge.far, "id", None) in ids]
@@ -86,6 +90,8 @@ class _Asking:
     # -- answers
 
     def answer(self, text: str) -> Answer:
+        if found := _BEYOND.search(text):
+            return self.unread(text, f"{found[0].strip()!r} is beyond what is read")
         question = read_question(text, self.named(text), _moment(self.now))
         if not question.main.named:
             return self.unread(text, "it names nothing that is in the graph")
@@ -158,6 +164,8 @@ class _Asking:
 
     def _values(self, question: Question, edges: Sequence[Edge]) -> list[Any]:
         asked = question.asked
+        if asked in (Asked.START, Asked.END) and edges and all(is_date(edge.far) for edge in edges):
+            return _unique(_plain(edge.far) for edge in edges)
         if asked is Asked.TRUTH:
             return [True] if edges else []
         if asked is Asked.COUNT:
@@ -194,6 +202,14 @@ def ask(view: GraphView, ever: GraphView, question: str, now: int, *, pinned: bo
         raise InputError(f"a question is a text, not {type(question).__name__}")
     text = " ".join(clean_query(question).split())
     return _Asking(view, ever, now, pinned=pinned).answer(text)
+
+
+# What no plan can tell: reasons and ways, what is to come, where something went from, two questions in one.
+_BEYOND: Final = re.compile(
+    r"\A(?:why|how come|how(?! (?:many|long|old|often)\b))\b|\b(?:will|shall|would|should)\b|\bmoved? from\b|"
+    r"\band (?:where|who|what|when|why|how|which)\b",
+    re.IGNORECASE,
+)
 
 
 def text_of(question: Question, named: Named) -> str:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from semgraph.markers import words as listed
 from semgraph.model import Entity
 from semgraph.phrases.relations import NOUNS, VERBS
+from semgraph.phrases.verbs import forms
 from semgraph.recall.words import words as stems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from semgraph.model import Fact, Literal
     from semgraph.view import GraphView
@@ -89,51 +90,68 @@ class Edges:
 
 
 class Naming(NamedTuple):
-    """Words that name a predicate: as a `verb`, as what is done `by` the object, as a noun, or in no known way ("")."""
+    """Words that name a predicate, and how.
+
+    `form`: a `verb`, what is done `by` the object, a `noun` that the subject has ("Kari's manager"), a noun `of` the
+    object ("the parent of Lea"), or "" where that is not known. `said`: how the verb may be written; empty for any.
+    """
 
     words: frozenset[str]
     form: str
+    said: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=4096)
 def names_of(predicate: str, aliases: tuple[str, ...] = ()) -> tuple[Naming, ...]:
     """The ways in which a question may speak of a predicate: by its names, its aliases, and in common English.
 
-    >>> Naming(frozenset({"live"}), "verb") in names_of("lives_in")
-    True
-    >>> Naming(frozenset({"boss"}), "noun") in names_of("reports_to")
-    True
+    >>> [naming.form for naming in names_of("lives_in") if naming.words == {"live"}]
+    ['verb']
+    >>> [naming.form for naming in names_of("reports_to") if naming.words == {"boss"}]
+    ['noun']
     """
-    found = [(verb.phrase.replace("|", " "), _verbal(verb.phrase)) for verb in VERBS if verb.predicate == predicate]
-    found += [(noun, "noun") for noun, entry in NOUNS.items() if entry.predicate == predicate]
+    found = [_verb(verb.phrase) for verb in VERBS if verb.predicate == predicate]
+    found += [_noun(noun, turned=entry.turned) for noun, entry in NOUNS.items() if entry.predicate == predicate]
     turned = "by" if predicate.endswith("_by") else "verb"
-    found += [(word, turned) for word, predicates in _TURNS.items() if predicate in predicates]
-    known = {words for text, form in found if form == "verb" for words in (_words(text),)}
+    found += [Naming(_words(word), turned) for word, predicates in _TURNS.items() if predicate in predicates]
+    verbs = [naming.words for naming in found if naming.said]
     for name in (predicate, *aliases):
-        words = _words(name.replace("_", " "))
-        form = "by" if name.endswith("_by") else "verb" if words in known else ""
-        found.append((name.replace("_", " "), form))
-    namings = (Naming(_words(text), form) for text, form in found)
-    return tuple(dict.fromkeys(naming for naming in namings if naming.words))
+        text = name.replace("_", " ")
+        form = "by" if name.endswith("_by") else "of" if name.endswith("_of") else ""
+        if form == "by" or not any(_words(text) <= words for words in verbs):  # else it is a verb that is here already
+            found.append(Naming(_words(text), form))
+    return tuple(dict.fromkeys(naming for naming in found if naming.words))
 
 
-def _verbal(phrase: str) -> str:
-    return "by" if phrase.endswith(" by") else "verb"
+def _noun(noun: str, *, turned: bool) -> Naming:
+    said = frozenset(form for word in noun.split(" ") for form in (word, f"{word}s"))
+    return Naming(_words(noun), "of" if turned else "noun", said)
+
+
+def _verb(phrase: str) -> Naming:
+    base, _, rest = phrase.partition(" ")
+    said = frozenset(rest.split(" ")) if base == "be" else frozenset((base, *forms(base)))
+    form = "by" if phrase.endswith(" by") else "of" if base == "be" and phrase.endswith(" of") else "verb"
+    return Naming(_words(phrase.replace("|", " ")), form, said)
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(stems(text)) - _SMALL - {"be"}
 
 
-def alike(names: tuple[Naming, ...], words: frozenset[str]) -> tuple[float, frozenset[str], str]:
+def alike(names: tuple[Naming, ...], words: Mapping[str, str]) -> tuple[float, frozenset[str], str]:
     """How well some of the words name a predicate, from 0 to 1 (the share of the best name), which, and in which form.
 
-    >>> alike((Naming(frozenset({"head", "coach"}), ""),), frozenset({"coach", "team"}))
+    `words`: as they are compared, each with how it is written.
+
+    >>> alike((Naming(frozenset({"head", "coach"}), ""),), {"coach": "coach", "team": "teams"})
     (0.5, frozenset({'coach'}), '')
     """
     best: tuple[float, frozenset[str], str] = (0.0, frozenset(), "")
-    for name, form in names:
-        shared = name & words
+    for name, form, said in names:
+        shared = name.intersection(words)
+        if said and said.isdisjoint(words[word].lower() for word in shared):
+            continue
         score = len(shared) / len(name)
         if (score, len(shared)) > (best[0], len(best[1])):
             best = (score, shared, form)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.asking.edges import alike
+from semgraph.asking.times import is_date
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -103,7 +104,7 @@ class _Search(NamedTuple):
     def _longer(self, plan: Plan, predicate: str, active: bool, found: list[Edge]) -> Plan | None:  # noqa: FBT001
         """The plan with one more step, if words of the clause, or another thing in it, call for that step."""
         left = [(i, word) for i, word in enumerate(self.clause.words) if i not in plan.used]
-        match, shared, form = alike(self.edges.names(predicate), frozenset(word.stem for _, word in left))
+        match, shared, form = alike(self.edges.names(predicate), {word.stem: word.text for _, word in left})
         places = frozenset(i for i, word in left if word.stem in shared)
         others = self.others
         met = frozenset(i for i, ids in others.items() if any(_id(edge.far) in ids for edge in found)) - plan.met
@@ -111,12 +112,24 @@ class _Search(NamedTuple):
         if match < _ENOUGH and not wordless:
             return None
         fits = _faces(self.question.text, self.clause, places, self.named, form, active=active) if places else 0.0
+        if plan.steps and form in ("noun", "of"):  # whose it is, is what was reached so far
+            fits = 0.3
         if fits < 0:
             return None
         kept = [edge for edge in found if any(_id(edge.far) in others[i] for i in met)] if met else found
+        fits += _suits(self.question.text, kept)
         score = plan.score + len(places) + match + fits + 1.5 * len(met) - 0.4
         steps = (*plan.steps, Step(predicate, active, tuple(kept)))
         return Plan(plan.anchor, steps, plan.used | places, plan.met | met, score)
+
+
+def _suits(text: str, edges: Sequence[Edge]) -> float:
+    """A bonus where the values are of the kind that is asked for: dates for "when", none of them for "where"."""
+    dates = all(is_date(edge.far) for edge in edges)
+    if re.match(r"(?:since |until )?when\b|.*\b(?:date|day|year|birthday)\b", text, re.IGNORECASE):
+        return 0.6 if dates else 0.0
+    where = re.match(r"(?:from |in |at )?(?:where\b|(?:which|what) (?:city|country|place|town)\b)", text, re.IGNORECASE)
+    return -1.0 if dates and where else 0.0
 
 
 def _id(thing: Entity | Literal) -> str:
@@ -129,13 +142,16 @@ def _faces(text: str, clause: Clause, places: Iterable[int], named: Named, form:
     "Who manages Kari?" asks for the subject, "Who does Kari manage?" and "the manager of Kari" for the object.
     """
     word = min((clause.words[i] for i in places), key=lambda found: found.start)
-    after = text[word.start + len(word.text) :].lower()
-    subject = named.start < word.start or form == "noun"  # "does Kari manage", "Kari's manager", "the manager of Kari"
-    if not subject and re.match(" of ", after):  # "the CEO of Stripe" may be told from either end
-        return 0.3 if active else 0.2
-    passive = bool(re.match(" by ", after)) if named.start > word.start else False
+    owns = bool(re.match("['’]s? ", text[named.end :]) or re.search(r"\bof (?:the )?\Z", text[: named.start]))
+    if form in ("noun", "of"):  # "Kari's manager", "the parent of Lea"; "what is Patrick the CEO of?"
+        subject = owns == (form == "noun")
+        return 0.5 if subject == active else -1.0
+    subject = named.start < word.start
+    passive = not subject and bool(re.match(" by ", text[word.start + len(word.text) :].lower()))
     if form == "by" and not passive and not re.search(r"\bby\b", text):
         subject = not subject
     if form in ("verb", "by"):
         return 0.5 if subject == active else -1.0
+    if not subject and owns:  # "the mayor of London" may be told from either end
+        return 0.3 if active else 0.2
     return 0.4 if subject == active else 0.0

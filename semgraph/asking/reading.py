@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from semgraph.asking.signals import Kind, Signal, Temporal, temporal
 from semgraph.dates import find_dates
 from semgraph.markers import words as listed
+from semgraph.phrases.relations import VERBS
+from semgraph.phrases.verbs import forms
 from semgraph.recall.words import words as stems
 
 if TYPE_CHECKING:
@@ -102,6 +104,12 @@ _TRUTH: Final = re.compile(
 _PRESENT: Final = re.compile(
     r"\b(?:is|are|does|do|has|have|am|now|current|currently|still|today)\b|\bwho \w+s\b", re.IGNORECASE
 )
+_VERBS_NOW: Final = frozenset(
+    form
+    for base in {verb.phrase.split(" ", 1)[0] for verb in VERBS} - {"be"}
+    for form in (base, forms(base)[0])
+    if base not in forms(base)[1:3]
+)
 _PAST: Final = re.compile(r"\b(?:was|were|did|had|used to|ever|previous|former|last|first|earliest)\b", re.IGNORECASE)
 _ENDED: Final = re.compile(
     r"\b(?:until when|end|ended?|stop(?:ped)?|leave|left|quit|cease[sd]?|finish(?:ed)?|resign(?:ed)?)\b", re.IGNORECASE
@@ -134,8 +142,15 @@ def read_question(text: str, named: Sequence[Named], reference: datetime) -> Que
     asked = _asked(text, sense, main)
     return Question(
         text, asked, Temporal(by, sense.kind), _clause(text, main, named, pieces), when, _place(text, main, spans),
-        bool(_PRESENT.search(text)) and not _PAST.search(text),
+        _is_present(text),
     )  # fmt: skip
+
+
+def _is_present(text: str) -> bool:
+    """Whether the question is about now: by its auxiliaries, or by a verb that has none ("how many people work at")."""
+    if _PAST.search(text):
+        return False
+    return bool(_PRESENT.search(text)) or not _VERBS_NOW.isdisjoint(re.findall(r"\w+", text.lower()))
 
 
 def _split(text: str, spans: Sequence[tuple[int, int]]) -> tuple[list[tuple[int, int]], tuple[str, int, int] | None]:

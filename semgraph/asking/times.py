@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.asking.signals import Signal
+from semgraph.model import Literal
 from semgraph.temporal import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from semgraph.dates.reading import Reading
-    from semgraph.model import Fact
+    from semgraph.model import Entity, Fact
 
-__all__ = ["When", "ends_of", "from_dates", "lies"]
+__all__ = ["When", "ends_of", "from_dates", "is_date", "lies"]
+
+
+_DATE: Final = re.compile(r"-?\d{4}(?:-\d\d){0,2}[~?%]?")
 
 
 class When(NamedTuple):
@@ -22,6 +27,16 @@ class When(NamedTuple):
     signal: Signal
     start: int
     end: int
+
+
+def is_date(thing: Entity | Literal) -> bool:
+    """Whether a value is itself a date, as that of a birth is.
+
+    >>> from semgraph.model import Literal
+    >>> is_date(Literal("1990-03-05", "1990-03-05")), is_date(Literal("Oslo", "Oslo"))
+    (True, False)
+    """
+    return isinstance(thing, Literal) and _DATE.fullmatch(thing.label) is not None
 
 
 def ends_of(fact: Fact) -> tuple[int, int]:

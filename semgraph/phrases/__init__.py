@@ -60,14 +60,18 @@ def sentences(text: str) -> list[str]:
 def candidates(text: str, dated: Dates) -> list[Words]:
     """What the patterns find in a text: for each statement the words of `add`, and its sentence.
 
-    `dated` takes the dates out of a clause; it gives None where they say more than one thing.
+    A sentence, or the rest of one, that no pattern fits comes as its `text` alone. `dated` takes the dates out of a
+    clause; it gives None where they say more than one thing.
 
-    >>> [(c["subject"], c["predicate"], c["object"]) for c in candidates("I live in Oslo and work at Linear.", Dated)]
-    [('user', 'lives_in', 'Oslo'), ('user', 'works_at', 'Linear')]
+    >>> found = candidates("I live in Oslo and work at Linear. It rains.", Dated)
+    >>> [(c.get("predicate"), c.get("object"), c["text"]) for c in found[1:]]
+    [('works_at', 'Linear', 'I live in Oslo and work at Linear.'), (None, None, 'It rains.')]
     """
-    return [
-        {**words, "text": sentence} for sentence in sentences(text) for words in _statements(_plain(sentence), dated)
-    ]
+    found: list[Words] = []
+    for sentence in sentences(text):
+        read = _statements(_plain(sentence), dated)
+        found += [{"text": sentence, **words} for words in read] or [{"text": sentence}]
+    return found
 
 
 def _plain(sentence: str) -> str:
@@ -98,5 +102,5 @@ def _statements(text: str, dated: Dates) -> list[Words]:
         who = str(left[0]["subject"])
         right = _statements(rest, dated) or _statements(f"{'I' if who == SPEAKER else who} {rest}", dated)
         if right or born or _PRONOUN.match(rest):
-            return left + right
+            return left + (right or [{"text": rest}])
     return []

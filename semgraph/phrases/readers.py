@@ -211,7 +211,7 @@ def _by_noun(text: str, when: Dated) -> Iterator[Words]:
     noun = NOUNS[match["noun"].lower()]
     if noun.object == "date":
         if when.point and match["o"] is None:
-            yield {"subject": who, "predicate": noun.predicate, "object": when.start}
+            yield {"subject": who, "predicate": noun.predicate, "object": str(when.start)}
         return
     things = objects(match["o"] or "", noun.object)
     if len(things) == 1:
@@ -266,7 +266,7 @@ def life(when: Dated) -> list[Words]:
             return []
         found: list[Words] = []
         if when.start is not None:
-            found.append({"subject": who, "predicate": dated, "object": when.start})
+            found.append({"subject": who, "predicate": dated, "object": str(when.start)})
         near = naming.fullmatch(match["rest"] or "")
         if near is not None and related is not None:
             plain = re.split(",? (?:to|the|as|and|into|where|when) ", near["o"])[0]
