@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import Self
 
     from semgraph.model import Entity, Fact, Literal
     from semgraph.temporal import Bound
@@ -20,13 +22,66 @@ T = TypeVar("T")
 
 
 class Bounded(list[T]):
-    """A list that says whether a bound was hit: where `.truncated` is true, there is more than what it holds."""
+    """A list that says whether a bound was hit: where `.truncated` is true, there is more than what it holds.
 
-    __slots__ = ("truncated",)
+    What it holds may be made when first asked for; its length is known before that.
+    """
+
+    __slots__ = ("_making", "_size", "truncated")
+
+    _making: Callable[[], Iterable[T]] | None
+    _size: int
+
+    def __new__(cls, *_: object, **__: object) -> Self:
+        """An empty one; what is copied or read from a pickle is filled before anything else is set."""
+        made = super().__new__(cls)
+        made._making, made._size, made.truncated = None, 0, False
+        return made
 
     def __init__(self, items: Iterable[T] = (), *, truncated: bool = False) -> None:
         super().__init__(items)
         self.truncated = truncated
+
+    @classmethod
+    def later(cls, making: Callable[[], Iterable[T]], size: int, *, truncated: bool) -> Self:
+        """A list of so many items that are made when something else than their number is wanted."""
+        found = cls(truncated=truncated)
+        found._making, found._size = making, size
+        return found
+
+    def __len__(self) -> int:
+        return super().__len__() if self._making is None else self._size
+
+    def __radd__(self, other: list[T]) -> list[T]:
+        return [*other, *self] if isinstance(other, list) else NotImplemented
+
+    def _fill(self) -> None:
+        making = self._making
+        items = [] if making is None else list(making())
+        if self._making is not None:  # two threads that look at once put the same into it
+            list.__setitem__(self, slice(None), items)
+            self._making = None
+
+
+def _filled_first(name: str) -> Callable[..., Any]:
+    plain = getattr(list, name)
+
+    @wraps(plain)
+    def method(self: Bounded[Any], *args: Any, **more: Any) -> Any:
+        if self._making is not None:
+            self._fill()
+        return plain(self, *args, **more)
+
+    return method
+
+
+_OF_ITEMS = (
+    "__iter__ __reversed__ __getitem__ __setitem__ __delitem__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ "
+    "__add__ __iadd__ __mul__ __rmul__ __imul__ __repr__ __reduce_ex__ __sizeof__ "
+    "append clear copy count extend index insert pop remove reverse sort"
+)
+for _name in _OF_ITEMS.split():
+    setattr(Bounded, _name, _filled_first(_name))
 
 
 class Connecting(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.instants import POS_INF
@@ -12,7 +13,7 @@ from semgraph.walk.edges import DIRECTIONS, Direction, Edges, canonical, checked
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from semgraph.index.columns import Columns
     from semgraph.index.steps import Chosen
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from semgraph.walk.edges import Edge
     from semgraph.walk.quick import Quick
 
-__all__ = ["EVERYTHING", "Hops", "neighbours", "quick_neighbours", "quick_of"]
+__all__ = ["EVERYTHING", "PATIENCE", "Hops", "neighbours", "quick_neighbours", "quick_of"]
 
 _ROWS = 25_000  # facts that one call reads at most from the store
+PATIENCE = 1_000  # facts that it reads from there before all are loaded into memory instead
 EVERYTHING = 10**9  # look-ups: what is too much to be read from the store is worth being loaded
 
 
@@ -49,14 +51,29 @@ def neighbours(reader: Reader, cut: Cut, name: str | Entity, valid_at: int | Non
     """Up to `limit` entities within so many hops, nearest first, then by name; each with the facts that reach it."""
     if (quick := quick_of(reader, reads=asked.hops)) is not None:
         return _in_memory(reader, quick, cut, name, valid_at, asked)
+    found = _from_store(reader, cut, name, valid_at, asked, PATIENCE)
+    if found is not None:
+        return found
+    if (quick := quick_of(reader, reads=EVERYTHING)) is not None:
+        return _in_memory(reader, quick, cut, name, valid_at, asked)
+    return _from_store(reader, cut, name, valid_at, asked, _ROWS, whole=False) or Bounded()
+
+
+def _from_store(
+    reader: Reader, cut: Cut, name: str | Entity, valid_at: int | None, asked: Hops, rows: int, *, whole: bool = True
+) -> Bounded[Neighbor] | None:
+    """The answer from so many rows of the store; None where they do not do and the whole of it is wanted."""
     start = reader.directory.known(name, reader.snapshot, valid_at)
-    edges = Edges(reader, cut, asked.direction, asked.predicates, _ROWS)
+    edges = Edges(reader, cut, asked.direction, asked.predicates, rows)
     levels, truncated = [[start]], False
     between: dict[int, list[Edge]] = {}
     seen, found, frontier = {start}, 0, [start]
     for _ in range(asked.hops):
         reached: dict[int, list[Edge]] = {}
-        for edge in edges.leaving(frontier):
+        leaving = edges.leaving(frontier)
+        if whole and edges.truncated:
+            return None
+        for edge in leaving:
             if edge.far not in seen:
                 reached.setdefault(edge.far, []).append(edge)
         frontier = _by_name(reader, reached, cut.instant)
@@ -68,11 +85,9 @@ def neighbours(reader: Reader, cut: Cut, name: str | Entity, valid_at: int | Non
         levels.append(frontier)
         if truncated or not frontier:
             break
-    if edges.truncated and (quick := quick_of(reader, reads=EVERYTHING)) is not None:
-        return _in_memory(reader, quick, cut, name, valid_at, asked)
     entities = [[reader.directory.entity(number, cut.instant) for number in level] for level in levels[1:]]
     facts = Connections(Later.of(reader), cut, asked.direction, asked.predicates, lambda: levels, between)
-    return Bounded(_told(entities, facts), truncated=truncated or edges.truncated)
+    return Bounded(_told(entities, facts, asked.limit), truncated=truncated or edges.truncated)
 
 
 def quick_neighbours(
@@ -126,24 +141,27 @@ def _walked(
     if node < 0:
         return Bounded()
     nodes, truncated = quick.spread(quick.steps(cut, chosen), node, asked.hops, asked.limit)
-    left, levels = asked.limit, []
+    columns = quick.columns
+    facts = Connections(later, cut, asked.direction, asked.predicates, lambda: _numbers(columns, [[node], *nodes]))
+    if (told := quick.named(nodes)) is not None:
+        shown = min(sum(map(len, nodes)), asked.limit)
+        return Bounded.later(lambda: _told(map(told, range(len(nodes))), facts, shown), shown, truncated=truncated)
+    levels = []
     for level in nodes:
         named = quick.ordered(level, cut.instant, reader)
         if named is None:
             return None
-        levels.append([each.entity for each in named[:left]])
-        left -= len(named)
-    columns = quick.columns
-    facts = Connections(later, cut, asked.direction, asked.predicates, lambda: _numbers(columns, [[node], *nodes]))
-    return Bounded(_told(levels, facts), truncated=truncated)
+        levels.append([each.entity for each in named])
+    return Bounded(_told(levels, facts, asked.limit), truncated=truncated)
 
 
 def _numbers(columns: Columns, levels: list[Any]) -> list[list[int]]:
     return [[columns.entity(int(node)) for node in level] for level in levels]
 
 
-def _told(levels: list[list[Entity]], facts: Connections) -> list[Neighbor]:
-    return [Neighbor(entity, distance, facts) for distance, level in enumerate(levels, 1) for entity in level]
+def _told(levels: Iterable[list[Entity]], facts: Connections, limit: int) -> list[Neighbor]:
+    found = (Neighbor(entity, distance, facts) for distance, level in enumerate(levels, 1) for entity in level)
+    return list(islice(found, limit))
 
 
 def _by_name(reader: Reader, numbers: Collection[int], instant: int | None) -> list[int]:

@@ -89,7 +89,7 @@ class _Planner:
 
     def __init__(self, reader: Reader, patterns: Sequence[Pattern]) -> None:
         self.patterns = patterns
-        self._counts = [_count(reader, pattern) for pattern in patterns]
+        self._counts = [_count(reader, pattern) for pattern in patterns] if len(patterns) > 1 else [0]
         self._left = list(range(len(patterns)))
         self._values: dict[str, int] = {}
         self._rows = 1
@@ -235,7 +235,8 @@ def _coalesced(partial: Iterable[_Partial]) -> list[_Merged]:
         groups.setdefault(tuple(each.values[name] for name in sorted(each.values)), []).append(each)
     out: list[_Merged] = []
     for group in groups.values():
-        group.sort(key=lambda each: (each.start, each.end, [reading.row.id for _, reading in each.used]))
+        if len(group) > 1:
+            group.sort(key=lambda each: (each.start, each.end, [reading.row.id for _, reading in each.used]))
         last: _Merged | None = None
         for each in group:
             if last is None or each.start > last.end:

@@ -18,7 +18,7 @@ from semgraph.model import Entity
 from semgraph.walk.cut import times_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from semgraph.index.columns import Columns
     from semgraph.index.keeping import Index
@@ -115,9 +115,33 @@ class Quick:
 
     # -- names in order
 
+    def named(self, levels: Sequence[Any]) -> Callable[[int], list[Entity]] | None:
+        """What tells the entities of one of the levels in order, also later; None where not all names are known here.
+
+        Only names that hold at all times are known, and they are told as they are now.
+        """
+        kept, rank = self._named, self._rank
+        for level in levels:
+            if isinstance(level, np.ndarray) and rank is not None and len(level):
+                if int(level.max()) >= len(rank):
+                    return None
+            elif not all(map(kept.__contains__, _listed(level))):
+                return None
+
+        def told(place: int) -> list[Entity]:
+            level = levels[place]
+            if rank is None or len(level) <= _MANY:
+                return [each.entity for each in sorted([kept[node] for node in _listed(level)])]
+            nodes = level if isinstance(level, np.ndarray) else as_nodes(level)
+            if int(nodes.max()) >= len(rank):
+                return [each.entity for each in sorted([kept[node] for node in nodes.tolist()])]
+            return [kept[node].entity for node in nodes[np.argsort(rank.take(nodes))].tolist()]
+
+        return told
+
     def ordered(self, nodes: Any, instant: int | None, reader: Reader | None = None) -> list[_Named] | None:
         """The nodes by name, then by number; None where a name is not known here and there is no reader to ask."""
-        listed: list[int] = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
+        listed = _listed(nodes)
         kept = self._named
         if len(listed) > _MANY and self._ranked(reader):
             known = len(self._rank)
@@ -149,7 +173,7 @@ class Quick:
         numbers = [columns.entity(node) for node in missing]
         directory.prefetch_labels(numbers)
         if len(kept) + len(missing) > _KEPT:
-            kept.clear()
+            self._named, self._rank = {}, None  # and not emptied: an answer may still tell its names from it
             return self._learn_names(reader, nodes, instant)
         here: dict[int, _Named] = {}
         for node, number in zip(missing, numbers, strict=True):
@@ -220,6 +244,11 @@ class Quick:
             if found > limit:
                 return levels, True
         return levels, False
+
+
+def _listed(nodes: Any) -> list[int]:
+    found: list[int] = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
+    return found
 
 
 def _allowed(wanted: Sequence[bool]) -> bytes | None:

@@ -18,7 +18,7 @@ from semgraph.instants import POS_INF
 from semgraph.temporal import exact
 from semgraph.walk.cut import checked_choice, checked_count
 from semgraph.walk.edges import DIRECTIONS, Direction, Edges, checked_names
-from semgraph.walk.hops import EVERYTHING, quick_of
+from semgraph.walk.hops import EVERYTHING, PATIENCE, quick_of
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
@@ -170,10 +170,13 @@ def paths(
     edges: _Edges
     quick = quick_of(reader, reads=2 * longest)
     if quick is None:
-        edges = Edges(reader, cut, direction, names, _ROWS)
+        edges = Edges(reader, cut, direction, names, PATIENCE)
         found, truncated = _taken(asked, edges)
         if edges.truncated:
             quick = quick_of(reader, reads=EVERYTHING)
+            if quick is None:
+                edges = Edges(reader, cut, direction, names, _ROWS)
+                found, truncated = _taken(asked, edges)
     if quick is not None:
         from semgraph.walk.memory import MemoryEdges
 
