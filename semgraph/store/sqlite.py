@@ -149,7 +149,6 @@ class SqliteStore:
 
     def iterate(self, table: type[R], scope: int, *, order: Sequence[str] | None = (), **where: Where) -> Iterator[R]:
         """The same, a few at a time, inside a transaction that the caller holds and without changing this table."""
-        self._usable()
         with self._lock:
             self._inside_transaction()
             with self._looking():
@@ -157,7 +156,6 @@ class SqliteStore:
 
     def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
         """The values of some columns alone, in key order; digests are not checked. Otherwise as `iterate`."""
-        self._usable()
         with self._lock:
             self._inside_transaction()
             with self._looking():
@@ -207,10 +205,7 @@ class SqliteStore:
                 return None
             if self._immutable:
                 self._check_unchanged()
-            try:
-                return self._connection.execute("PRAGMA data_version").get, self._connection.total_changes()
-            except FAULTS as error:
-                raise self._fault(error) from None
+            return self.fetch("PRAGMA data_version", ())[0][0], self._connection.total_changes()
 
     def check(self) -> list[str]:
         """What is wrong with the file below the rows, without its content; empty if nothing."""
@@ -223,14 +218,12 @@ class SqliteStore:
 
     def salvage(self, table: type[R]) -> Iterator[R]:
         """Every row of any scope that is as it was written, in no order; in a transaction, as for `iterate`."""
-        self._usable()
         with self._lock:
             self._inside_transaction()
             return rescued(self._connection, table)
 
     def reckon(self, table: type[R]) -> tuple[int, bool]:
         """How many rows of any scope there are at least, whole or not, and whether that is surely all of them."""
-        self._usable()
         with self._lock:
             self._inside_transaction()
             return reckoned(self._connection, table)
@@ -309,6 +302,7 @@ class SqliteStore:
             raise StoreError("a read transaction can't begin to write; open `write()` first, and read inside it")
 
     def _inside_transaction(self) -> None:
+        self._usable()
         if not self._depth:
             raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
 
@@ -500,8 +494,7 @@ class SqliteStore:
             self._cursors.pop().close(force=True)
 
     def _emptied_log(self) -> bool:
-        ((busy, _, _),) = self.fetch("PRAGMA wal_checkpoint(TRUNCATE)", ())
-        return not busy
+        return not self.fetch("PRAGMA wal_checkpoint(TRUNCATE)", ())[0][0]
 
 
 _SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
