@@ -15,6 +15,7 @@ from semgraph.exchange.checks import WRONG, Checker
 from semgraph.exchange.restoring import restore
 from semgraph.exchange.rows import EXPORTED, Header, key_of
 from semgraph.names import entity_key
+from semgraph.store.faults import CORRUPT
 from semgraph.store.files import published
 from semgraph.store.schema import TABLES, AliasRow, ClaimRow, EntityRow, FactRow, PastFactRow, ScopeRow
 from semgraph.store.sqlite import SqliteStore
@@ -63,7 +64,9 @@ def recover(damaged: str | os.PathLike[str], path: str | os.PathLike[str]) -> Re
     """
     try:
         found = _read(Path(os.path.abspath(os.fspath(damaged))))  # noqa: PTH100 - see store/__init__
-    except StoreCorrupt:
+    except StoreCorrupt as error:
+        if str(error) != CORRUPT:  # it is no store at all
+            raise
         raise StoreCorrupt(
             f"nothing can be saved of {os.fspath(damaged)!r}, where the list of its tables is broken: "
             "go back to a backup or an export"

@@ -142,7 +142,28 @@ class Interrupted(click.ClickException):
     """Somebody pressed Ctrl-C; the message says what is kept."""
 
 
-class Command(click.Command):
+class Once(click.Command):
+    """A command for which an option that holds one value is refused where it is given twice: one of them would go."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words; a usage error for an option given twice, unless it is made for that or says nothing new."""
+        if args and not ctx.resilient_parsing:
+            _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+            for option in order:
+                if isinstance(option, click.Option) and _holds_one(option) and order.count(option) > 1:
+                    raise click.UsageError(f"{'/'.join(_longest(option))} is given twice, and takes one value", ctx)
+        return super().parse_args(ctx, args)
+
+
+def _holds_one(option: click.Option) -> bool:
+    return not (option.multiple or option.count or (option.is_flag and not option.secondary_opts))
+
+
+def _longest(option: click.Option) -> list[str]:
+    return [max(names, key=len) for names in (option.opts, option.secondary_opts) if names]
+
+
+class Command(Once):
     """A command with an example, and `--json` after its name too; `slices` says that it reads at the group's times."""
 
     def __init__(self, *args: Any, example: str = "", slices: bool = False, **more: Any) -> None:
@@ -189,7 +210,7 @@ def _choose_json(ctx: click.Context, _: click.Parameter, value: bool) -> None:  
         app.json = True
 
 
-class Commands(click.Group):
+class Commands(Once, click.Group):
     """The group: a command's module is imported when the command is asked for, and the help has headings."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -314,6 +335,8 @@ def qualifiers(_: click.Context, __: click.Parameter, given: tuple[str, ...]) ->
         name, equals, text = pair.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"{pair!r} is no name=value")
+        if name in found:
+            raise click.BadParameter(f"{name!r} is given twice, and has one value")
         found[name] = _scalar(text)
     return found or None
 

@@ -157,7 +157,9 @@ def verify(app: App) -> None:
         graph = app.graph()
         with working("computing every fact again"):
             found = graph.verify()
-    except StoreCorrupt:
+    except StoreCorrupt as error:
+        if "`semgraph verify`" not in str(error):  # it is no store at all
+            raise
         raise StoreCorrupt(
             "the store is too damaged to be compared: go back to a backup, "
             "or save what can be read with `semgraph recover DAMAGED NEW`"

@@ -116,6 +116,8 @@ def _ranks(_: click.Context, __: click.Parameter, given: Iterable[str]) -> dict[
         kind, _equals, rank = pair.partition("=")
         if not rank.isdecimal():
             raise click.BadParameter(f"{pair!r} is no KIND=RANK, such as tool=4")
+        if kind in found:
+            raise click.BadParameter(f"{kind!r} is given twice, and has one rank")
         found[kind] = int(rank)
     return found or None
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from semgraph.cli.app import ENTITY, PREDICATE, QUALIFIERS, TOLD, VALIDITY, command, pass_app, together
 from semgraph.cli.app import show as show_lines
+from semgraph.cli.text import clean
+from semgraph.cli.touching import alike, held_within
 
 if TYPE_CHECKING:
     from semgraph.cli.app import App
@@ -91,7 +93,12 @@ def remember(app: App, /, text: str, **words: Any) -> None:
 def end(app: App, /, subject: str, predicate: str, object: str | None, **words: Any) -> None:
     """Say that it stopped; without OBJECT every value."""
     graph = app.graph(writing=True)
-    show(app, graph.end(app.name(subject), predicate, app.maybe_name(object), **app.timed(words)))
+    who, value = app.name(subject), app.maybe_name(object)
+    near = alike(graph, who, predicate, value)
+    done = graph.end(who, predicate, value, **app.timed(words))
+    show(app, done)
+    if not done.closed and done.outcome not in _UNTOLD:
+        _say_nothing_held("end", near)
 
 
 @command(example="semgraph deny Maya lives_in Bergen")
@@ -105,7 +112,22 @@ def end(app: App, /, subject: str, predicate: str, object: str | None, **words: 
 def deny(app: App, /, subject: str, predicate: str, object: str, **words: Any) -> None:
     """Say that it never was true; with bounds, not then."""
     graph = app.graph(writing=True)
-    show(app, graph.deny(app.name(subject), predicate, app.name(object), **app.timed(words)))
+    who, value, told = app.name(subject), app.name(object), app.timed(words)
+    near = alike(graph, who, predicate, value)
+    held = held_within(graph, who, predicate, value, told)
+    done = graph.deny(who, predicate, value, **told)
+    show(app, done)
+    if not (held or done.closed) and done.outcome not in _UNTOLD:
+        _say_nothing_held("deny", near)
+
+
+#: What says by itself that nothing came of it.
+_UNTOLD: Final = frozenset({"rejected", "duplicate", "idempotent", "suppressed"})
+
+
+def _say_nothing_held(doing: str, near: str) -> None:
+    hint = f": {near}" if near else ""
+    click.echo(clean(f"semgraph: nothing held that it could {doing}; the claim is kept{hint}"), err=True)
 
 
 @command(example="semgraph correct Maya works_at Linear Lineal")

@@ -163,7 +163,7 @@ def receipt(done: Receipt) -> Iterator[str]:
     kinds = {claim.kind for claim in done.claims}
     if (done.outcome == "ended" or kinds == {"deny"}) and done.closed:
         main = ["denied: "] if kinds == {"deny"} else [""]
-        main = [main[0] + "; ".join(f"{sentence(fact)} {dates.when(fact)}" for fact in done.closed)]
+        main = [main[0] + "; ".join(f"{sentence(f)} {dates.when(f)}{_undone(done, f)}" for f in done.closed)]
         closed: list[str] = []
     else:
         plain = done.outcome == "conflict"
@@ -175,6 +175,14 @@ def receipt(done: Receipt) -> Iterator[str]:
     if closed:
         line += f"; closes {', '.join(closed)}" if main else f"closes {', '.join(closed)}"
     yield from text.folded(f"{outcome} {clean(line + _because(done, closed=bool(closed), main=bool(main)))}")
+
+
+def _undone(done: Receipt, fact: Fact) -> str:
+    """What became of a fact whose end is no later than its beginning."""
+    ends = [one.valid_from.instant for one in done.facts if one.negative] if done.outcome == "ended" else []
+    if not ends or fact.valid_from.instant < min(ends):
+        return ""
+    return f" (it never held: it ended {'as' if fact.valid_from.instant == min(ends) else 'before'} it began)"
 
 
 def _claimed(claim: Claim) -> str:

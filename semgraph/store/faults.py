@@ -26,7 +26,8 @@ FAULTS: Final = (apsw.Error, OverflowError, UnicodeError, MemoryError)
 _BUSY: Final = "another process holds the lock of the store; try again"
 _FULL: Final = "no space is left for the store; free some and try again (nothing was written, reads go on)"
 _READ_ONLY: Final = "the store can't be written: make the file and its folder writable, or copy both elsewhere"
-_CORRUPT: Final = "the store is damaged: run `semgraph verify` to see how far, or go back to a backup"
+#: What is said of a page that is not as it was written.
+CORRUPT: Final = "the store is damaged: run `semgraph verify` to see how far, or go back to a backup"
 _DISK: Final = "the disk below the store failed; nothing of the transaction was kept"
 
 _KNOWN: Final[tuple[tuple[type[BaseException], type[StoreError], str], ...]] = (
@@ -37,10 +38,10 @@ _KNOWN: Final[tuple[tuple[type[BaseException], type[StoreError], str], ...]] = (
     (apsw.ReadOnlyError, StoreReadOnly, _READ_ONLY),
     (apsw.PermissionsError, StoreReadOnly, _READ_ONLY),
     (apsw.AuthError, StoreReadOnly, _READ_ONLY),
-    (apsw.CorruptError, StoreCorrupt, _CORRUPT),
-    (apsw.NotADBError, StoreCorrupt, _CORRUPT),
-    (apsw.FormatError, StoreCorrupt, _CORRUPT),
-    (UnicodeDecodeError, StoreCorrupt, _CORRUPT),
+    (apsw.CorruptError, StoreCorrupt, CORRUPT),
+    (apsw.NotADBError, StoreCorrupt, CORRUPT),
+    (apsw.FormatError, StoreCorrupt, CORRUPT),
+    (UnicodeDecodeError, StoreCorrupt, CORRUPT),
     (apsw.ConnectionClosedError, StoreClosed, "the store was closed; open it again"),
     (apsw.ForkingViolationError, ForkedHandle, "this handle was opened before a fork; open the store in the child"),
     (apsw.CursorClosedError, StoreError, "the transaction of these rows has ended; read them inside it"),
@@ -115,7 +116,7 @@ def _code(error: BaseException) -> int:
 
 def _from_disk(code: int, system_errno: int) -> StoreError:
     if code in _DAMAGE:
-        return StoreCorrupt(_CORRUPT)
+        return StoreCorrupt(CORRUPT)
     reason = system_errno if code in _WITH_ERRNO else 0
     if reason in _NO_SPACE:
         return StoreFull(_FULL)
