@@ -11,11 +11,13 @@ from semgraph.asking import ask
 from semgraph.comparison import compare
 from semgraph.errors import ConflictError, InputError
 from semgraph.model import Entity, Literal
+from semgraph.named import NamedView
 from semgraph.names import entity_key
 from semgraph.points import STALE, UNTOLD
 from semgraph.reader import Reader, Reading
+from semgraph.selecting import by_time, end_condition, far_end, plain, positive, qualified, through
 from semgraph.statement import object_ref
-from semgraph.store.schema import AliasRow, EntityRow
+from semgraph.store.schema import EntityRow
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 from semgraph.walking import WalkingView
 
@@ -46,7 +48,7 @@ class Slice:
     pinned: int | None = None  # what "now" means here
 
 
-class GraphView(WalkingView):
+class GraphView(WalkingView, NamedView):
     """The graph as it was at a valid time, as known at a transaction time.
 
     Make one with `kg.at`, `kg.during` or `kg.throughout`; a `KnowledgeGraph` is itself one, of now.
@@ -111,52 +113,6 @@ class GraphView(WalkingView):
             return start <= window[0] and window[1] <= end
         return start < window[1] and window[0] < end
 
-    # -- entities
-
-    def entity(self, name: Name) -> Entity:
-        """The entity that a name means today; NotFoundError or AmbiguousNameError carry `.candidates`."""
-        with self.reading() as reader:
-            number = reader.directory.known(name, reader.snapshot, self._slice.valid_at)
-            return reader.directory.entity(number, self._slice.valid_at)
-
-    def candidates(self, name: Name) -> list[Entity]:
-        """Every entity that the name has meant, best first; empty where there is none."""
-        with self.reading() as reader:
-            directory, snapshot = reader.directory, reader.snapshot
-            found = directory.find(name, snapshot, self._slice.valid_at)
-            found += [number for number in directory.ever(name, snapshot) if number not in found]
-            return [directory.entity(number, self._slice.valid_at) for number in found]
-
-    def entities(self, prefix: str | None = None) -> Iterator[Entity]:
-        """Entities by label; with a prefix those that have a name beginning with it."""
-        with self.reading() as reader:
-            directory, snapshot, ledger = reader.directory, reader.snapshot, reader.ledger
-            if prefix is None:
-                rows = ledger.store.select(EntityRow, ledger.scope, recorded_at__le=self._slice.known_at)
-                numbers = {snapshot.entity(row.id) for row in rows}
-            else:
-                key = entity_key(prefix)
-                aliases = ledger.store.select(
-                    AliasRow, ledger.scope, key__ge=key, key__lt=key + chr(0x10FFFF), retracted_at=POS_INF
-                )
-                numbers = {snapshot.entity(row.entity) for row in aliases}
-            directory.prefetch_labels(numbers)
-            found = [directory.entity(number, self._slice.valid_at) for number in numbers]
-        yield from sorted(found, key=lambda e: (entity_key(e.label), e.id))
-
-    def __contains__(self, name: object) -> bool:
-        if not isinstance(name, (str, Entity)):
-            return False
-        with self.reading() as reader:
-            return bool(reader.directory.find(name, reader.snapshot))
-
-    def __len__(self) -> int:
-        """How many entities the scope knows, merged ones once."""
-        with self.reading() as reader:
-            ledger = reader.ledger
-            made = ledger.store.count(EntityRow, ledger.scope, recorded_at__le=self._slice.known_at)
-            return made - len(reader.snapshot.redirects)
-
     def __bool__(self) -> bool:
         return True
 
@@ -165,12 +121,19 @@ class GraphView(WalkingView):
     def values(
         self, subject: Name, predicate: str, *, qualifiers: Mapping[str, Any] | None = None, possible: bool = False
     ) -> list[Fact]:
-        """The facts that hold for a subject and predicate, the most confident first; empty if none does."""
+        """The facts that hold for a subject and predicate, the most confident first; empty if none does.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "speaks", "Greek"), kg.add("Maya", "speaks", "Finnish", source="tool:crm")
+        >>> [fact.object.label for fact in kg.values("Maya", "speaks")]
+        ['Greek', 'Finnish']
+        """
         with self.reading() as reader:
             number = reader.directory.one(subject, reader.snapshot, self._slice.valid_at)
             if number is None:
                 return []
-            readings = [r for r in self._fluent(reader, number, predicate) if _positive(r)]
+            readings = [r for r in self._fluent(reader, number, predicate) if positive(r)]
             found = self._kept(reader, readings, qualifiers=qualifiers, possible=possible)
         return sorted(found, key=lambda f: (-f.confidence, f.valid_from.instant, f.label, f.id))
 
@@ -181,6 +144,12 @@ class GraphView(WalkingView):
 
         Raises:
             ConflictError: more than one holds; `.facts` has them all.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2020")
+        >>> kg.value("Maya", "lives_in"), kg.at("2010").value("Maya", "lives_in", "not known")
+        ('Oslo', 'not known')
         """
         if not qualifiers and self._slice.window is None:
             points = self._session.points
@@ -216,19 +185,26 @@ class GraphView(WalkingView):
         possible: bool = False,
         min_confidence: float = 0,
     ) -> Iterator[Fact]:
-        """The facts of the slice that meet every condition given, negative ones left out, in a fixed order."""
+        """The facts of the slice that meet every condition given, negative ones left out, in a fixed order.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "works_at", "Linear"), kg.add("Ben", "works_at", "Linear")
+        >>> [fact.subject.label for fact in kg.facts(predicate="works_at", object="Linear")]
+        ['Maya', 'Ben']
+        """
         if not isinstance(min_confidence, int | float):
             raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
         with self.reading() as reader:
             readings = self._matching(reader, subject, predicate, object)
-            readings = [r for r in readings if _positive(r)]
+            readings = [r for r in readings if positive(r)]
             readings.sort(key=lambda r: (r.row.subject, r.row.predicate, r.row.valid_from, r.row.id))
             kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
         for start in range(0, len(kept), CHUNK):
             with self.reading() as reader:
                 made = reader.facts(kept[start : start + CHUNK], self._instant())
             for fact in made:
-                if fact.confidence >= min_confidence and _qualified(fact, qualifiers):
+                if fact.confidence >= min_confidence and qualified(fact, qualifiers):
                     yield fact
 
     def chunks(self, *, possible: bool = False) -> Iterator[tuple[Reader, list[Reading]]]:
@@ -249,7 +225,7 @@ class GraphView(WalkingView):
                     together = max(1, together // 2) if len(rows) > 4 * CHUNK else min(2 * together, CHUNK)
                     rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
                     reader.keep_whole(rows)
-                    found = [r for row in rows for r in reader.reading(row, row.predicate) if _positive(r)]
+                    found = [r for row in rows for r in reader.reading(row, row.predicate) if positive(r)]
                     kept = [r for r in found if self._in_slice(r.row, r.body, possible=possible)]
                     for first in range(0, len(kept), CHUNK):
                         yield reader, kept[first : first + CHUNK]
@@ -262,10 +238,17 @@ class GraphView(WalkingView):
             return instant, now, min(self._session.last_recorded, self._slice.known_at)
 
     def about(self, entity: Name) -> dict[str, list[Fact]]:
-        """What holds about an entity, by predicate; also what is told of it from the other end."""
+        """What holds about an entity, by predicate; also what is told of it from the other end.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Kari", "manages", "Maya"), kg.add("Maya", "lives_in", "Oslo")
+        >>> {name: [fact.object.label for fact in facts] for name, facts in kg.about("Maya").items()}
+        {'lives_in': ['Oslo'], 'reports_to': ['Kari']}
+        """
         with self.reading() as reader:
             number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
-            readings = [r for r in self._around(reader, number) if _positive(r)]
+            readings = [r for r in self._around(reader, number) if positive(r)]
             found = self._kept(reader, readings)
         out: dict[str, list[Fact]] = {}
         for fact in sorted(found, key=lambda f: (f.predicate, -f.confidence, f.valid_from.instant, f.label)):
@@ -278,6 +261,13 @@ class GraphView(WalkingView):
         """Every fact about an entity over time, by start, end and name; on a window those that meet it.
 
         Ended and superseded facts are part of it; negative ones and those that are only possible come on request.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2019")
+        >>> _ = kg.add("Maya", "lives_in", "Bergen", valid_from="2022")
+        >>> [(fact.object.label, str(fact.valid_from), str(fact.valid_to)) for fact in kg.timeline("Maya")]
+        [('Oslo', '2019', '2022'), ('Bergen', '2022', 'None')]
         """
         session, key = self._session, (self.scope, entity, predicate, bool(negative), bool(possible))
         if self.whole and (kept := session.recent.find(session.store.revision(), key, session.wall())) is not None:
@@ -285,13 +275,13 @@ class GraphView(WalkingView):
         with self.reading() as reader:
             number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
             readings = self._around(reader, number) if predicate is None else self._fluent(reader, number, predicate)
-            readings = [r for r in readings if negative or _positive(r)]
+            readings = [r for r in readings if negative or positive(r)]
             if self._slice.window is not None:
                 readings = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
             elif not possible:
                 readings = [r for r in readings if r.body.basis != "unknown"]
             now = session.now()
-            found = sorted(reader.facts(readings, None, now), key=_by_time)
+            found = sorted(reader.facts(readings, None, now), key=by_time)
             if self.whole:
                 turns = (turn for r in readings for turn in (r.row.valid_from, r.row.valid_to))
                 known = session.last_recorded
@@ -307,16 +297,16 @@ class GraphView(WalkingView):
         possible: bool = False,
     ) -> list[Fact]:
         kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
-        return [fact for fact in reader.facts(kept, self._instant()) if _qualified(fact, qualifiers)]
+        return [fact for fact in reader.facts(kept, self._instant()) if qualified(fact, qualifiers)]
 
     def held_rows(
         self, reader: Reader, subject: Name, predicate: str, object: object, qualifiers: Mapping[str, Any] | None
     ) -> list[FactRow]:
         """The stored facts that hold in the slice for one subject, predicate and object."""
-        readings = [r for r in self._matching(reader, subject, predicate, object) if _positive(r)]
+        readings = [r for r in self._matching(reader, subject, predicate, object) if positive(r)]
         readings = [r for r in readings if self._in_slice(r.row, r.body, possible=False)]
         facts = reader.facts(readings, self._instant())
-        return [r.row for r, fact in zip(readings, facts, strict=True) if _qualified(fact, qualifiers)]
+        return [r.row for r, fact in zip(readings, facts, strict=True) if qualified(fact, qualifiers)]
 
     def _matching(self, reader: Reader, subject: Name | None, predicate: str | None, object: object) -> list[Reading]:
         snapshot, directory = reader.snapshot, reader.directory
@@ -334,14 +324,16 @@ class GraphView(WalkingView):
         elif start is not None:
             found = self._around(reader, start)
         elif resolved is not None and predicate is not None:
-            near = {} if wanted is None or resolved.predicate.symmetric else _end(wanted, turned=resolved.inverse)
+            near = (
+                {} if wanted is None or resolved.predicate.symmetric else end_condition(wanted, turned=resolved.inverse)
+            )
             rows = reader.rows(predicate=resolved.predicate.name, **near)
-            found = [r for row in rows for r in _through(reader, row, resolved, predicate)]
+            found = [r for row in rows for r in through(reader, row, resolved, predicate)]
         elif wanted is not None:
             found = [r for row in reader.rows(object=wanted) for r in reader.reading(row, row.predicate)]
         else:
             return [r for row in reader.rows() for r in reader.reading(row, row.predicate)]
-        return [r for r in found if wanted is None or _far(r) == wanted]
+        return [r for r in found if wanted is None or far_end(r) == wanted]
 
     def _object(self, reader: Reader, object: object, resolved: Resolved | None) -> str | None:
         entry = reader.snapshot.predicate("states") if resolved is None else resolved.predicate
@@ -406,7 +398,15 @@ class GraphView(WalkingView):
     # -- conflicts and differences
 
     def conflicts(self, subject: Name | None = None) -> list[ConflictSet]:
-        """The facts that exclude each other: at the view's instant, or on a window all that meet it."""
+        """The facts that exclude each other: at the view's instant, or on a window all that meet it.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2025")
+        >>> _ = kg.add("Maya", "lives_in", "Bergen", valid_from="2025", source="tool:calendar")
+        >>> [sorted(fact.object.label for fact in conflict.facts) for conflict in kg.conflicts()]
+        [['Bergen', 'Oslo']]
+        """
         with self.reading() as reader:
             if subject is None:
                 rows = reader.rows(disputed=1)
@@ -420,6 +420,13 @@ class GraphView(WalkingView):
 
         Two views that differ only in what was known are compared over all of valid time: what we changed our mind
         about.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo", valid_from="2019")
+        >>> _ = kg.add("Maya", "lives_in", "Bergen", valid_from="2022")
+        >>> [[fact.object.label for fact in pair] for pair in kg.at("2020").diff(kg.at("2024")).changed]
+        [['Oslo', 'Bergen']]
         """
         theirs: object = other
         if not isinstance(theirs, GraphView) or theirs._session.store is not self._session.store:
@@ -448,48 +455,3 @@ class GraphView(WalkingView):
 def is_graph(view: object) -> TypeGuard[KnowledgeGraph]:
     """Whether this is a whole graph and no slice of one."""
     return isinstance(view, GraphView) and view.whole
-
-
-def plain(thing: Entity | Literal | None) -> Any:
-    """An object as a plain Python value: the label of an entity, the value of a literal."""
-    if isinstance(thing, Literal):
-        return thing.value
-    return None if thing is None else thing.label
-
-
-def _positive(r: Reading) -> bool:
-    return bool(r.row.negative) == r.flipped
-
-
-def _end(ref: str, *, turned: bool) -> dict[str, Any]:
-    """The condition on rows whose far end is a reference."""
-    return {"subject": int(ref[1:])} if turned and ref.startswith("e") else {"object": ref}
-
-
-def _far(r: Reading) -> str:
-    return f"e{r.row.subject}" if r.turned else r.row.object
-
-
-def _through(reader: Reader, row: FactRow, resolved: Resolved, predicate: str) -> list[Reading]:
-    named = resolved.inverse or resolved.flipped
-    shown = reader.snapshot.registry.canonical_of(predicate) if named else row.predicate
-    return reader.reading(row, shown, turned=resolved.inverse, flipped=resolved.flipped)
-
-
-def _qualified(fact: Fact, qualifiers: Mapping[str, Any] | None) -> bool:
-    if not qualifiers:
-        return True
-    if not hasattr(qualifiers, "items"):
-        raise InputError(f"qualifiers are a mapping of names to values, not {type(qualifiers).__name__}")
-    return any(all(_same(c.qualifiers.get(k), v) for k, v in qualifiers.items()) for c in fact.claims)
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, str) and isinstance(b, str):
-        return entity_key(a) == entity_key(b)
-    return bool(a == b)
-
-
-def _by_time(fact: Fact) -> tuple[int, int, str, str]:
-    end = POS_INF if fact.valid_to is None else fact.valid_to.instant
-    return (NEG_INF if fact.start_basis == "unknown" else fact.valid_from.instant, end, fact.label, fact.id)
