@@ -62,8 +62,9 @@ def add_all(
         if progress is not None:
             progress(sum(run.counts.values()))
     return Batch(
-        dict(sorted(run.counts.items())), tuple(run.rejected), tuple(run.receipts) if receipts else (), run.retracted
-    )
+        dict(sorted(run.counts.items())), tuple(run.rejected), tuple(run.receipts) if receipts else (), run.retracted,
+        rejected_at=tuple(run.rejected_at),
+    )  # fmt: skip
 
 
 def _chunks(claims: Iterable[Any], size: int | None) -> Iterator[list[Any]]:
@@ -97,6 +98,8 @@ class _Run:
         self.vetoed = False
         self.counts: Counter[str] = Counter()
         self.rejected: list[Receipt] = []
+        self.rejected_at: list[int] = []
+        self.taken = 0
         self.receipts: list[Receipt] = []
         self.retracted = 0
 
@@ -138,12 +141,14 @@ class _Run:
                 [found for _, found in admitted], justifications, withdrawn=withdrawn, brief=not self.wanted
             )
             self._tell(writer, written, [index for index, _ in admitted], refused)
+        self.taken += len(chunk)
 
     def _tell(self, writer: Writer, written: Written, places: Sequence[int], refused: dict[int, Receipt]) -> None:
         """Count the outcomes, and give the receipts in the order of the input if they are wanted."""
         if refused:
             self.counts[Outcome.REJECTED.value] += len(refused)
         self.rejected += refused.values()
+        self.rejected_at += [self.taken + place + 1 for place in refused]
         if self.wanted:
             made = {place: writer.receipt(written, index) for index, place in enumerate(places)} | refused
             self.counts.update(made[place].outcome.value for place in places)

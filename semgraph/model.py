@@ -276,6 +276,9 @@ class Veto:
 class Batch:
     """What a batch did: counts by outcome, the refused ones, receipts in input order when asked for.
 
+    `rejected_at` says which of those given each refused one was, counted from 1, or its line where a file has a claim
+    on each; empty where the file is an export or a graph.
+
     Of a file that another tool wrote also `predicates`, how many claims each of those met has, and `notes`, what could
     not be taken as it stands.
     """
@@ -286,6 +289,7 @@ class Batch:
     retracted: int = 0
     predicates: Mapping[str, int] = field(default_factory=dict, hash=False)
     notes: tuple[str, ...] = ()
+    rejected_at: tuple[int, ...] = ()
 
     @property
     def total(self) -> int:

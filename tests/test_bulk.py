@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from unittest import mock
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -109,3 +110,11 @@ def test_plain_claims_of_a_new_graph_do_go_the_quick_way():
         refold.assert_not_called()
         assert len(list(graph.facts())) == 200
         assert graph.verify() == []
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 2, 4])
+def test_each_refused_claim_is_told_by_its_place(batch_size: int | None):
+    told = [{"subject": f"S{n}", "predicate": "knows"} | ({} if n in {2, 5, 6} else {"object": "B"}) for n in range(8)]
+    batch = KnowledgeGraph().add_all(told, batch_size=batch_size)
+    assert batch.rejected_at == (3, 6, 7)
+    assert len(batch.rejected) == 3

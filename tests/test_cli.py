@@ -390,11 +390,17 @@ def test_refused_claims_of_a_file_are_told_apart_from_the_counts(run, tmp_path: 
         '{"subject": "Ann", "predicate": "knows", "object": "Bob"}',
         '{"subject": "Ann", "predicate": "knows"}',
     ] * 2
-    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    (tmp_path / "a.jsonl").write_text("\n\n".join(lines))
     status, out, err = run("import", str(tmp_path / "a.jsonl"), "--source", "imported:crm")
-    assert (status, out) == (0, "4 claims: idempotent 1, new 1, rejected 2\n")
+    assert (status, out) == (1, "4 claims: idempotent 1, new 1, rejected 2\n")
     assert err.startswith("rejected: object_required — ")
-    assert err.endswith("(2 times)\n")
+    assert err.endswith("(2 times: lines 3, 7)\n")
+    assert run("rejected")[1].count("object_required") == 2
+    (tmp_path / "b.jsonl").write_text("\n".join([*lines, lines[1]] * 4))
+    status, _, err = run("import", str(tmp_path / "b.jsonl"))
+    assert (status, err.endswith("(12 times: lines 2, 4, 5, 7, 9, 10, 12, 14, 15, 17 and 2 more)\n")) == (1, True)
+    status, out, _ = run("--json", "import", str(tmp_path / "a.jsonl"))
+    assert (status, json.loads(out)["rejected_at"]) == (1, [3, 7])
 
 
 def test_backup_is_a_store(run, tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -117,9 +117,28 @@ def test_colour_is_a_matter_of_choice(store: Path):
 
 
 def test_a_pipe_has_a_line_for_each_fact_however_long(store: Path):
-    lines = process(store.parent, "--db", "a.db", "timeline", "Maya").stdout.decode().splitlines()
+    words, env = ["--db", "a.db", "timeline", "Maya"], {"COLUMNS": ""}
+    lines = process(store.parent, *words, env=env).stdout.decode().splitlines()
     assert len(lines) == 1 + 5
-    assert lines == process(store.parent, "--db", "a.db", "timeline", "Maya").stdout.decode().splitlines()
+    assert max(map(len, lines)) > 80
+    assert lines == process(store.parent, *words, env=env).stdout.decode().splitlines()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_a_timeline_in_a_pipe_keeps_within_the_columns_that_are_set(store: Path, columns: int):
+    words = ["--db", "a.db", "timeline", "Maya"]
+    piped = process(store.parent, *words, env={"COLUMNS": str(columns)}).stdout.decode().splitlines()
+    assert max(map(len, piped)) <= columns
+    assert piped == unpainted(on_terminal(store.parent, words, columns)).splitlines()
+
+
+def test_who_has_read_enough_of_the_output_is_no_error_to_tell(store: Path):
+    assert "(| head)" in process(store.parent, "help", "exit").stdout.decode()
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = process(store.parent, "--db", "a.db", "list", stdout=writing)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 # -- commands to paste

@@ -65,6 +65,7 @@ def chart(facts: Sequence[Fact], *, gaps: bool, width: int | None = None) -> Ite
     if not facts:
         return
     limit = width or text.columns()
+    edge = limit if text.bounded() else None
     marks = _FINE if text.unicode_out() else _ASCII
     sources = {fact.sources for fact in facts}
     shared = f"all from {', '.join(facts[0].sources)}" if len(sources) == 1 and len(facts) > 1 else ""
@@ -78,7 +79,7 @@ def chart(facts: Sequence[Fact], *, gaps: bool, width: int | None = None) -> Ite
     head = list(_head(axis, used))
     yield from head
     for row in rows:
-        yield from _line(row, axis, left, marks, limit, several=several)
+        yield from _line(row, axis, left, marks, edge, several=several)
     if len(rows) > _ROWS:
         yield from head
     if shared and any(source != "user" for source in facts[0].sources):
@@ -152,23 +153,25 @@ def _endings(fact: Fact, facts: Sequence[Fact]) -> Iterator[str]:
         yield "ended some time before"
 
 
-def _line(row: _Row, axis: _Axis, left: Sequence[int], marks: _Marks, limit: int, *, several: bool) -> Iterator[str]:
-    """A row; on a terminal what does not fit beside the bar goes below the value."""
+def _line(
+    row: _Row, axis: _Axis, left: Sequence[int], marks: _Marks, edge: int | None, *, several: bool
+) -> Iterator[str]:
+    """A row; where there is an edge, what does not fit beside the bar goes below the value."""
     start = "".join(pad(date, cells) + " " * _GAP for date, cells in zip(row.dates, left, strict=True))
     bar = " " * axis.cells if row.fact is None else _bar(row.fact, axis, marks)
     label, told, beside = row.label(several=several), ", ".join(row.notes), row.beside(several=several)
     doubt = "bad" if row.fact is not None and row.fact.conflicted else "dim" if row.fact is None else "name"
     before = paint(start, "dim") + paint(bar, _style(row.fact)) + " " * _GAP
     used = width(start) + axis.cells + _GAP
-    if not text.on_terminal() or used + width(beside) <= limit:
+    if edge is None or used + width(beside) <= edge:
         yield (before + paint(label, doubt) + (f"  {paint(f'({told})', 'dim')}" if told else "")).rstrip()
         return
-    first, *more = text.wrapped(label, limit - used)
+    first, *more = text.wrapped(label, edge - used)
     yield (before + paint(first, doubt)).rstrip()
     yield from (" " * used + paint(part, doubt) for part in more)
     if told:
-        inset = used if limit - used >= _NARROW else min(sum(left) + 2 * _GAP, used)
-        yield from (" " * inset + paint(part, "dim") for part in text.wrapped(f"({told})", limit - inset))
+        inset = used if edge - used >= _NARROW else min(sum(left) + 2 * _GAP, used)
+        yield from (" " * inset + paint(part, "dim") for part in text.wrapped(f"({told})", edge - inset))
 
 
 def _style(fact: Fact | None) -> str:

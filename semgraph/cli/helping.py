@@ -44,7 +44,8 @@ _EXIT: Final = """\
   0    done, also where nothing was found
   1    an error of semgraph: a line on standard error says what was wrong and
        what to do; also verify, conflicts --exit-code and recover where they
-       find something, probe on a leak
+       find something, import where it refused a claim, probe on a leak; and,
+       without a line, where whoever read the output has closed it (| head)
   2    wrong usage: nothing was done
   130  interrupted with Ctrl-C: a write was kept as a whole or not at all, and
        the line says which"""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from itertools import repeat
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -113,7 +113,10 @@ def _ask_to_replace(path: str) -> None:
 @click.option("--strict/--no-strict", default=True, help="Refuse what its schema does not allow.")
 @pass_app
 def import_file(app: App, /, path: str, format: str | None, **words: Any) -> None:  # noqa: A002
-    """Take in a file, all of it or nothing.
+    """Take in a file, in one step.
+
+    A file that can't be read to its end changes nothing. A claim that is refused is left out, told with its line, and
+    kept for `semgraph rejected`; the others are taken in, and the exit status is 1.
 
     JSON lines are an export, or have the parameters of a claim on each line. An export restores an empty scope as it
     was; into another one its claims come as new ones. Other files are graphs, whose nodes become entities and whose
@@ -133,11 +136,26 @@ def import_file(app: App, /, path: str, format: str | None, **words: Any) -> Non
     show(app, batch, [_counted(batch), *([f"predicates: {met}"] if met else [])])
     if not app.json:
         beside = [clean(f"semgraph: {command_words(note)}") for note in batch.notes]
-        for (code, reason), count_ in Counter((r.code, r.reason) for r in batch.rejected).items():
-            times = f" ({count_} times)" if count_ > 1 else ""
-            beside.append(clean(f"rejected: {code} — {reason}{times}"))
-        for line in beside:
+        for line in [*beside, *_refusals(batch)]:
             click.echo(line, err=True)
+    if batch.rejected:
+        click.get_current_context().exit(1)
+
+
+def _refusals(batch: Batch) -> Iterator[str]:
+    """A line for each reason, with how often it was met and, where the file has a claim on each line, on which."""
+    found: dict[tuple[str | None, str | None], list[int]] = {}
+    for one, line in zip(batch.rejected, batch.rejected_at or repeat(0), strict=False):
+        found.setdefault((one.code, one.reason), []).append(line)
+    for (code, reason), lines in found.items():
+        told = [f"{len(lines)} times"] if len(lines) > 1 else []
+        if all(lines):
+            more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
+            told.append(f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_SHOWN]))}{more}")
+        yield clean(f"rejected: {code} — {reason}" + (f" ({': '.join(told)})" if told else ""))
+
+
+_SHOWN: Final = 10
 
 
 def _counted(batch: Batch) -> str:

@@ -87,6 +87,7 @@ MEANINGS: Final = {
     "widened": "whether a fact holds for longer than before",
     "counts": "how many, by outcome",
     "rejected": "the refused ones",
+    "rejected_at": "of each refused one its line, where a file has a claim on each",
     "receipts": "one for each claim, where asked for",
     "predicates": "of a file of another tool: how many claims each predicate met has",
     "notes": "of such a file: what could not be taken as it stands",
@@ -199,6 +200,7 @@ def commands_markdown() -> str:
     """Every command with its arguments, options and examples, as a list in Markdown."""
     context = click.Context(cli, info_name="semgraph")
     lines = ["Before any command:", "", f"- {_options(cli, context)}", ""]
+    lines += ["After the name of any command: `--json` as before it, and `--help`.", ""]
     for heading, modules in SECTIONS.items():
         lines += [f"**{heading}**", ""]
         for name in (name for part in modules.values() for name in part.split()):
@@ -222,9 +224,10 @@ def _command(name: str, found: click.Command, parent: click.Context) -> Iterator
 
 
 def _options(found: click.Command, context: click.Context) -> str:
-    """The options of a command in a line; those that all have are left out."""
+    """The options of a command in a line; those that all commands have are told once, of the group."""
     records = (param.get_help_record(context) for param in found.get_params(context) if isinstance(param, click.Option))
-    kept = [record for record in records if record is not None and not record[0].startswith(("--json", "-h", "--help"))]
+    common = ("-h", "--help") if found is cli else ("--json", "-h", "--help")
+    kept = [record for record in records if record is not None and not record[0].startswith(common)]
     return " · ".join(f"`{option}` {_markdown(words)}" for option, words in kept)
 
 

@@ -67,8 +67,17 @@ def columns() -> int:
     """How wide a line may be: as the terminal, else as COLUMNS says, else 80."""
     if on_terminal():
         return max(40, shutil.get_terminal_size().columns)
+    return _asked_columns() or _PLAIN_WIDTH
+
+
+def bounded() -> bool:
+    """Whether there is an edge to keep within: that of a terminal, or the one that COLUMNS sets."""
+    return on_terminal() or _asked_columns() is not None
+
+
+def _asked_columns() -> int | None:
     given = os.environ.get("COLUMNS", "")
-    return max(40, int(given)) if given.isdecimal() and len(given) < 5 else _PLAIN_WIDTH
+    return max(40, int(given)) if given.isdecimal() and len(given) < 5 else None
 
 
 def unicode_out() -> bool:

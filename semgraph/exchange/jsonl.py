@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,7 +94,9 @@ def read_jsonl(kg: KnowledgeGraph, place: Place, source: str | None = None) -> B
         if not isinstance(first, dict) or not ("format" in first or "subject" in first):
             raise ImportRejected("foreign", "line 1 is neither the header of an export nor a claim with a subject")
         if "format" not in first:
-            return kg.add_all(list(_claims(first, lines, source)))
+            told = list(_claims(number, first, lines, source))
+            batch = kg.add_all([words for _, words in told])
+            return replace(batch, rejected_at=tuple(told[place - 1][0] for place in batch.rejected_at))
         from semgraph.exchange.joining import join
         from semgraph.exchange.restoring import restore
 
@@ -159,15 +162,15 @@ def _checked(check: Callable[[], None], number: int) -> None:
         raise ImportRejected("bad_row", f"line {number}: {error}") from None
 
 
-def _claims(first: dict[str, Any], lines: Lines, source: str | None) -> Iterator[dict[str, Any]]:
-    """The claims of plain lines; empty lines are passed over."""
-    yield _told_by(first, source)
+def _claims(at: int, first: dict[str, Any], lines: Lines, source: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The claims of plain lines with the numbers of these; empty lines are passed over."""
+    yield at, _told_by(first, source)
     for number, line in lines:
         if line.strip():
             found = parsed(line, number)
             if not isinstance(found, dict):
                 raise ImportRejected("bad_json", f"line {number} is no object with the parameters of add()")
-            yield _told_by(found, source)
+            yield number, _told_by(found, source)
 
 
 def _told_by(words: dict[str, Any], source: str | None) -> dict[str, Any]:
