@@ -6,7 +6,6 @@ Relevance Framework: BM25 and Beyond", equation 3.15). Documents written since a
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from math import log
 from typing import TYPE_CHECKING, Any, Final
@@ -137,41 +136,6 @@ class TextIndex:
             own = _worth(flat[:, 1], self._lengths[flat[:, 0]] / self._average)
             documents, impacts = np.concatenate([documents, flat[:, 0]]), np.concatenate([impacts, own])
         return documents, impacts
-
-    # -- keeping
-
-    def packed(self) -> bytes:
-        """Everything as bytes, which `unpacked` reads."""
-        self._merge()
-        file = io.BytesIO()
-        np.savez(
-            file,
-            ids=np.frombuffer("\n".join(self.ids).encode(), np.uint8),
-            terms=np.frombuffer("\n".join(self._terms).encode(), np.uint8),
-            subject=self.subject,
-            object=self.object,
-            lengths=self._lengths,
-            starts=self._starts,
-            documents=self._documents,
-            counts=np.minimum(self._counts, 255).astype(np.uint8),
-        )
-        return file.getvalue()
-
-    @classmethod
-    def unpacked(cls, data: bytes) -> TextIndex:
-        """What was packed."""
-        made = cls()
-        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-            made.ids = stored["ids"].tobytes().decode().split("\n")
-            made._terms = {word: at for at, word in enumerate(stored["terms"].tobytes().decode().split("\n"))}
-            made.subject, made.object = stored["subject"], stored["object"]
-            made._lengths, made._starts = stored["lengths"], stored["starts"]
-            made._documents, made._counts = stored["documents"], stored["counts"].astype(np.uint16)
-        made._sorted = len(made.ids)
-        made._scores = np.zeros(len(made.ids), np.float32)
-        made.total = float(made._lengths.sum(dtype=np.float64))
-        made._impacts = _worth(made._counts, made._lengths[made._documents] / made._average)
-        return made
 
 
 def _worth(counts: NDArray[Any], relative: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
 """Vectors by document number, and the nearest to one: exactly, with a first pass over their signs where there are many.
 
 The first pass compares one bit a dimension (the sign), 32 times less memory than float32; what it finds is compared in
-full. How many of the true nearest it finds is measured in `benchmarks/recall.py`.
+full.
 """
 
 from __future__ import annotations
