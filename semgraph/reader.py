@@ -257,7 +257,8 @@ class Reader:
     def _effective(self, row: FactRow, body: factrow.Body, instant: int) -> float:
         """The base, lowered once by each other member of the conflict sets at the instant."""
         if self.snapshot.predicate(row.predicate).registered:
-            members = {key for side, _ in self._clashing(row, instant) for key in self._members(row, instant, side)}
+            sides = {side for side, _ in self._clashing(row, instant)}
+            members = frozenset[str]().union(*(self._members(row, instant, side) for side in sides))
             others = list(self.by_id(sorted(members - {row.id})).values())
         else:  # only a value's own negation counts
             near = self.by_id(rival for rival, start, end, _ in body.rivals if start <= instant < end)
@@ -415,7 +416,8 @@ def _stretches_at(
     place = bisect_right(times, instant)
     found = []
     for members in sorted(now):
-        near = [p for p in pairs if p[0] in members or p[1] in members]
+        own = frozenset(members)
+        near = [p for p in pairs if p[0] in own or p[1] in own]
         first, last = place - 1, place
         while first > 0 and members in _components((a, b) for a, b, s, e in near if s <= times[first - 1] < e):
             first -= 1
@@ -426,9 +428,20 @@ def _stretches_at(
 
 
 def _components(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, ...]]:
-    groups: dict[str, set[str]] = {}
+    near: dict[str, list[str]] = {}
     for a, b in pairs:
-        joined = groups.get(a, {a}) | groups.get(b, {b})
-        for member in joined:
-            groups[member] = joined
-    return {tuple(sorted(members)) for members in groups.values()}
+        near.setdefault(a, []).append(b)
+        near.setdefault(b, []).append(a)
+    found: set[tuple[str, ...]] = set()
+    seen: set[str] = set()
+    for first in near:
+        if first in seen:
+            continue
+        members, waiting = {first}, [first]
+        while waiting:
+            fresh = [other for other in near[waiting.pop()] if other not in members]
+            members.update(fresh)
+            waiting += fresh
+        seen |= members
+        found.add(tuple(sorted(members)))
+    return found

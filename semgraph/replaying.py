@@ -160,8 +160,17 @@ class Replaying(Holdings):
             for mark in self.records.retractions.get(row.id, ()):
                 epochs |= {mark.recorded_at, mark.ended_at}
             premises |= self.component(related) if related else set()
-        near = belief.neighbours(*fluent)
+        near = belief.neighbours(*fluent) | self._once_near(*fluent)
         return _Reached(epochs, self.component(near) if near else set(), premises)
+
+    def _once_near(self, subject: int, predicate: str) -> set[Fluent]:
+        """The fluents of a mirrored predicate that shared a far end with this one while entities were merged."""
+        classes = self.merge_classes()
+        if not classes or not (self._links(predicate) or self._both_ways(predicate)):
+            return set()
+        ends = {row.object for row in self.on_subjects([subject], predicate) if row.object.startswith("e")}
+        refs = sorted({f"e{member}" for end in ends for member in classes.get(int(end[1:]), ())})
+        return {(row.subject, predicate) for row in self.on_objects(refs, predicate)}
 
     def all_fluents(self) -> set[Fluent]:
         """Every fluent that a claim stands in, by the entities as written; both ends of a symmetric one."""

@@ -21,6 +21,12 @@ settings.register_profile(
 settings.load_profile("semgraph")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_width() -> None:
+    """Workers of pytest-xdist are given the width of its terminal; what a test prints has its own."""
+    os.environ.pop("COLUMNS", None)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of public data sets beside the clone."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,3 +67,14 @@ def test_without_edges_of_two_ends_every_component_is_computed_alone():
         with kg.reading() as reader:
             assert isinstance(reader.ledger, Ledger)
             assert [len(groups) for groups in reader.ledger.together(audit._components(reader))] == [1] * 5
+
+
+def test_a_far_end_that_was_merged_for_a_while_counts_for_what_was_believed_then():
+    day = iter(datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=2 * n) for n in range(99))
+    with KnowledgeGraph(clock=lambda: next(day)) as kg:
+        kg.add("Bo", "ceo_of", "Acme", source_ref="doc:1")
+        kg.names.merge("Bo", "Acme")
+        kg.add("Ann", "ceo_of", "Bo", source_ref="doc:1")
+        assert kg.verify() == []
+        kg.names.unmerge("Bo")
+        assert kg.verify() == []
