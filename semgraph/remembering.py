@@ -73,15 +73,15 @@ def _about(session: Session, words: dict[str, Any]) -> dict[str, Any]:
     parts = words["text"].split()
     if parts and re.fullmatch(r"(?:I|My)(?:['’]\w+)?", parts[0]):
         return {**words, "subject": "user"}
-    for length in range(min(len(parts), _NAME_WORDS), 0, -1):
-        name = re.sub("['’]s$", "", " ".join(parts[:length]))
-        try:
-            with session.read():
+    with session.read():
+        for length in range(min(len(parts), _NAME_WORDS), 0, -1):
+            name = re.sub("['’]s$", "", " ".join(parts[:length]))
+            try:
                 known = session.directory.one(name, session.ledger.at())
-        except (InputError, LookupError):
-            continue
-        if known is not None:
-            return {**words, "subject": name}
+            except (InputError, LookupError):
+                continue
+            if known is not None:
+                return {**words, "subject": name}
     return words
 
 

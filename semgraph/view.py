@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from semgraph import factrow
-from semgraph.asking import ask
 from semgraph.comparison import compare
 from semgraph.errors import ConflictError, InputError
 from semgraph.model import Entity, Literal
@@ -388,6 +387,8 @@ class GraphView(WalkingView, NamedView):
         >>> kg.ask("Who manages the person who owns the payments service?").values
         ['Kari']
         """
+        from semgraph.asking import ask
+
         cut = self._slice
         ever = GraphView(self._session, Slice(window=(NEG_INF, POS_INF), known_at=cut.known_at))
         with self.reading():

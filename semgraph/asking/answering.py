@@ -99,13 +99,9 @@ class _Asking:
         if plan is None and question.main.words:
             plan = best_plan(question, question.main, self.edges, self.entities, lambda _: True)
         words = question.main.words
-        left = [word.text for i, word in enumerate(words) if plan is None or i not in plan.used]
-        unknown = [
-            word.text
-            for i, word in enumerate(words)
-            if word.text[:1].isupper() and word.start and not (plan and i in plan.used)
-        ]
-        if unknown:
+        unused = [word for i, word in enumerate(words) if plan is None or i not in plan.used]
+        left = [word.text for word in unused]
+        if unknown := [word.text for word in unused if word.text[:1].isupper() and word.start]:
             return self.unread(text, f"nothing that is called {_listed(unknown)} is known")
         if plan is None or (words and len(plan.used) <= _LEAST * len(words)):
             return self.unread(text, f"no relation around {_listed(self._names(question))} is called {_listed(left)}")
@@ -137,8 +133,13 @@ class _Asking:
 
     def _walkable(self, question: Question) -> Callable[[Fact], bool]:
         if question.present and question.time is None and not question.main.dates:
-            return lambda fact: ends_of(fact)[0] <= self.now < ends_of(fact)[1]
+            return self._holds
         return lambda _: True
+
+    def _holds(self, fact: Fact) -> bool:
+        """Whether a fact holds at the moment of the view."""
+        start, end = ends_of(fact)
+        return start <= self.now < end
 
     def _lying(self, question: Question, plan: Plan, when: When | None) -> list[Edge]:
         """The edges of the last step that lie as asked, in order of time."""
@@ -151,16 +152,15 @@ class _Asking:
                 if question.asked is Asked.VALUE and question.time is not None and question.place is None:
                     edges = edges[-1:] if when.signal is Signal.BEFORE else edges[:1]
         elif (
-            question.asked in (Asked.VALUE, Asked.TRUTH, Asked.COUNT) and question.place is None and self._now(question)
+            question.asked in (Asked.VALUE, Asked.TRUTH, Asked.COUNT)
+            and question.place is None
+            and (question.present or self.pinned)
         ):
-            edges = [edge for edge in edges if ends_of(edge.fact)[0] <= self.now < ends_of(edge.fact)[1]]
+            edges = [edge for edge in edges if self._holds(edge.fact)]
         if question.place is not None and edges:
             place = question.place
             return [edges[place]] if -len(edges) <= place < len(edges) else []
         return edges
-
-    def _now(self, question: Question) -> bool:
-        return question.present or self.pinned
 
     def _values(self, question: Question, edges: Sequence[Edge]) -> list[Any]:
         asked = question.asked

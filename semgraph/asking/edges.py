@@ -28,7 +28,7 @@ _SMALL: Final = frozenset(stems(" ".join(listed("at by for from has have in is o
 
 # Verbs for the beginning or the end of what a predicate says.
 _TURNS: Final = {
-    "join": ("works_at", "member_of", "member of sports team"),
+    "join": ("works_at", "member_of"),
     "hire": ("works_at",),
     "leave": ("works_at", "lives_in", "member_of"),
     "left": ("works_at", "lives_in", "member_of"),

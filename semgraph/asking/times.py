@@ -70,5 +70,5 @@ def lies(fact: Fact, when: When) -> bool:
     if when.signal is Signal.BEFORE:
         return start < when.start
     if when.signal is Signal.AFTER:
-        return start >= when.end or (when.start == when.end and start >= when.start)
+        return start >= when.end
     return start < when.end and when.start < end

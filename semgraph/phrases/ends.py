@@ -32,6 +32,7 @@ _VERBAL: Final = frozenset(
 _JOINING: Final = frozenset(
     words("al and bin da das de del della den der des di do dos du e el ibn la las le of the van von y")
 )
+_NOT_INSIDE: Final = _NO_NAME - _JOINING  # what no name has after its first word
 # What may follow an object without being part of it.
 _TAIL: Final = re.compile(
     r"(?:,? (?:because|which|who|whose|where|so that|so|but|although|though|while|even|as well as)\b.*|[;:(—–].*| - .*"
@@ -108,7 +109,7 @@ def _nameable(parts: list[str]) -> bool:
     low = [word.lower().strip(",") for word in parts]
     if not 0 < len(parts) <= _MOST_WORDS or low[0] in _NO_NAME or not _VERBAL.isdisjoint(low):
         return False
-    return (_NO_NAME - _JOINING).isdisjoint(low[1:])
+    return _NOT_INSIDE.isdisjoint(low[1:])
 
 
 def _proper(parts: list[str]) -> bool:

@@ -43,10 +43,6 @@ def statement(when: Dated) -> list[Words]:
     return []
 
 
-def _open(when: Dated) -> Words:
-    return {"valid_from": when.start, "valid_to": when.end}
-
-
 # -- X lives in Y ------------------------------------------------------------------------------------------------------
 
 _SUBJECT: Final = "(?P<s>.{1,80}?)"
@@ -129,7 +125,7 @@ def _times(tense: str, when: Dated) -> Words | None:
         if not when.now:  # "works at Acme in 2020": a past told as present
             return None
         when = Dated(when.text)
-    return _open(when) | ({"negative": True} if tense == "negated" else {})
+    return {"valid_from": when.start, "valid_to": when.end} | ({"negative": True} if tense == "negated" else {})
 
 
 # -- X moved to Y, X quit Y --------------------------------------------------------------------------------------------
