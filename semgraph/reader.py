@@ -7,7 +7,7 @@ import json
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from semgraph import factrow
 from semgraph.late import Grounds, late_fact
@@ -20,7 +20,7 @@ from semgraph.store.schema import FactRow, PastFactRow
 from semgraph.temporal import POS_INF, Bound, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from semgraph.directory import Directory
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from semgraph.session import Session
     from semgraph.store.schema import ClaimRow
 
-__all__ = ["Reader", "Reading"]
+__all__ = ["Reader", "Reading", "components"]
+
+K = TypeVar("K", int, str)
 
 
 class Reading(NamedTuple):
@@ -432,16 +434,19 @@ def _components(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, ...]]:
     for a, b in pairs:
         near.setdefault(a, []).append(b)
         near.setdefault(b, []).append(a)
-    found: set[tuple[str, ...]] = set()
-    seen: set[str] = set()
-    for first in near:
-        if first in seen:
+    return set(components(near))
+
+
+def components(near: Mapping[K, Sequence[K]]) -> Iterator[tuple[K, ...]]:
+    """The things that are connected, each set in order; those that nothing is near are left out."""
+    seen: set[K] = set()
+    for first in sorted(near):
+        if first in seen or not near[first]:
             continue
         members, waiting = {first}, [first]
         while waiting:
-            fresh = [other for other in near[waiting.pop()] if other not in members]
+            fresh = [other for other in near.get(waiting.pop(), ()) if other not in members]
             members.update(fresh)
             waiting += fresh
         seen |= members
-        found.add(tuple(sorted(members)))
-    return found
+        yield tuple(sorted(members))

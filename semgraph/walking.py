@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from semgraph.errors import InputError
 from semgraph.model import Fact, Hit
 from semgraph.profiling import checked_budget, checked_counter, fitted, in_order
+from semgraph.reader import components
 from semgraph.render import FLOOR, Dispute, render_facts
 from semgraph.walk import Cut, Hops, edge_columns, filled_graph, match, neighbours, paths, quick_neighbours
 from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     import networkx as nx
@@ -306,21 +307,7 @@ def _disputes(reader: Reader, cut: Cut, facts: list[Fact]) -> list[Dispute]:
         body = reader.body(row)
         rivals = rivals_of(body, cut if cut.holds(row, body) else Cut())
         near[places[key]] = [places[rival] for rival in rivals if rival in places]
-    return [Dispute(members, _sure(reader, [facts[m] for m in members])) for members in _components(near)]
-
-
-def _components(near: dict[int, list[int]]) -> Iterator[tuple[int, ...]]:
-    seen: set[int] = set()
-    for first in sorted(near):
-        if first in seen or not near[first]:
-            continue
-        members, waiting = {first}, [first]
-        while waiting:
-            fresh = set(near.get(waiting.pop(), ())) - members
-            members |= fresh
-            waiting += fresh
-        seen |= members
-        yield tuple(sorted(members))
+    return [Dispute(members, _sure(reader, [facts[m] for m in members])) for members in components(near)]
 
 
 def _sure(reader: Reader, facts: list[Fact]) -> bool:
