@@ -380,6 +380,7 @@ def test_what_a_foreign_graph_could_not_say_is_noted(run, tmp_path: Path):
     )
     status, _, err = run("import", str(path))
     assert (status, "a.gexf, line 1: edge has the attribute 'shade'" in err) == (1, True)
+    assert "--no-strict" in err
     status, out, err = run("import", "--no-strict", str(path))
     assert (status, out) == (0, "1 claim: new 1\npredicates: linked_to 1\n")
     assert "names 1 nodes" in err or "name 1 nodes" in err

@@ -242,8 +242,15 @@ class _Place(NamedTuple):
     seen: frozenset[str]
 
 
+class ShapeError(ValueError):
+    """A document departs from its schema, which its reader may overlook if told to."""
+
+    def __init__(self, departure: str) -> None:
+        super().__init__(f"{departure}; strict=False (--no-strict) reads what can be understood all the same")
+
+
 class Shape:
-    """A document as it is read, against one table; ValueError in words where it departs from it."""
+    """A document as it is read, against one table; `ShapeError` in words where it departs from it."""
 
     def __init__(self, what: str, namespace: str, table: Mapping[str, Element]) -> None:
         self.what = what
@@ -258,9 +265,9 @@ class Shape:
         within = self._table[place.name]
         order = within.children.get(local)
         if namespace != self._namespace or order is None or order < place.last:
-            raise ValueError(f"{_shown(name, self._namespace)} may not stand here{self._in(place)}")
+            raise ShapeError(f"{_shown(name, self._namespace)} may not stand here{self._in(place)}")
         if local in within.single and local in place.seen:
-            raise ValueError(f"a second {local} may not stand here{self._in(place)}")
+            raise ShapeError(f"a second {local} may not stand here{self._in(place)}")
         self._open[-1] = place._replace(last=order, seen=place.seen | {local})
         self._attributes(local, attributes)
         self._open.append(_Place(local, 0, frozenset()))
@@ -270,7 +277,7 @@ class Shape:
         place = self._open.pop()
         missing = [child for child in self._table[place.name].needed if child not in place.seen]
         if missing:
-            raise ValueError(f"the {place.name} that ends here has no {missing[0]}, which {self.what} asks for")
+            raise ShapeError(f"the {place.name} that ends here has no {missing[0]}, which {self.what} asks for")
 
     def _attributes(self, element: str, given: Mapping[Name, str]) -> None:
         allowed = self._table[element]
@@ -278,12 +285,12 @@ class Shape:
         for local, value in own.items():
             check = allowed.attributes.get(local)
             if check is None:
-                raise ValueError(f"{element} has the attribute {local!r}, which {self.what} does not know")
+                raise ShapeError(f"{element} has the attribute {local!r}, which {self.what} does not know")
             if not check(value):
-                raise ValueError(f"{local}={value[:80]!r} of {element} is no value that {self.what} allows")
+                raise ShapeError(f"{local}={value[:80]!r} of {element} is no value that {self.what} allows")
         for local in allowed.required:
             if local not in own:
-                raise ValueError(f"{element} lacks the attribute {local!r}, which {self.what} asks for")
+                raise ShapeError(f"{element} lacks the attribute {local!r}, which {self.what} asks for")
 
     def _in(self, place: _Place) -> str:
         return f" in {place.name} by {self.what}" if place.name else f": {self.what} begins with another element"
