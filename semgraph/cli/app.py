@@ -86,6 +86,18 @@ class App:
                 self._before = self._graph.at().known_at
         return self._graph
 
+    def trying(self) -> KnowledgeGraph:
+        """The graph for what is done and undone: where there is no file yet, one in memory rather than a new file."""
+        from pathlib import Path
+
+        db = self.settings.get("db")
+        if self._graph is None and not (Path(db) if db else default_file_path()).exists():
+            from semgraph.engine import KnowledgeGraph
+
+            scope = self.settings.get("scope") or "default"
+            self._graph = KnowledgeGraph(scope=scope, timezone=self.settings.get("timezone"))
+        return self.graph(writing=True)
+
     def changed(self) -> bool | None:
         """Whether the store was written to since this command opened it for that; None if that can't be told."""
         if self._graph is None or self._before is None:

@@ -100,7 +100,11 @@ def _ask_to_replace(path: str) -> None:
         click.get_current_context().exit(1)
 
 
-@command(name="import", example="semgraph import notes.jsonl.gz\nsemgraph import claims.jsonl --source imported:crm")
+@command(
+    name="import",
+    example="semgraph import notes.jsonl.gz\nsemgraph import claims.jsonl --source imported:crm\n"
+    "semgraph import memory.jsonl --dry-run",
+)
 @click.argument("path", type=click.Path())
 @click.option("--format", type=click.Choice(READABLE), help="The format; by the suffix if left out.")
 @click.option("--source", metavar="TEXT", help="Who says all of it, whatever the file says.")
@@ -111,22 +115,26 @@ def _ask_to_replace(path: str) -> None:
     help="Of a file of another tool: how many values a predicate takes that nobody has defined.",
 )
 @click.option("--strict/--no-strict", default=True, help="Refuse what its schema does not allow.")
+@click.option("--dry-run", "--preview", is_flag=True, help="Say what would be done, and write nothing.")
 @pass_app
-def import_file(app: App, /, path: str, format: str | None, **words: Any) -> None:  # noqa: A002
+def import_file(app: App, /, path: str, format: str | None, *, dry_run: bool, **words: Any) -> None:  # noqa: A002
     """Take in a file, in one step.
 
     A file that can't be read to its end changes nothing. A claim that is refused is left out, told with its line, and
     kept for `semgraph rejected`; the others are taken in, and the exit status is 1.
 
     JSON lines are an export, or have the parameters of a claim on each line. An export restores an empty scope as it
-    was; into another one its claims come as new ones. Other files are graphs, whose nodes become entities and whose
-    edges become claims. The PATH - is standard input.
+    was; into another one its claims come as new ones. Files of other memories are told by what stands in them:
+    memory.jsonl of the MCP memory server, answers of mem0, conversations as LongMemEval, LoCoMo and chat programs keep
+    them; .md and .txt are notes. Other files are graphs, whose nodes become entities and whose edges become claims. The
+    PATH - is standard input.
     """
     from semgraph.exchange import format_of, read
 
     if path != "-":
         format_of(path, format)  # before a store is made for it
-    graph = app.graph(writing=True)
+    graph = app.trying() if dry_run else app.graph(writing=True)
+    words["dry_run"] = dry_run
     with working(f"reading {'standard input' if path == '-' else clean(path)}"):
         if path == "-":
             batch = read(graph, sys.stdin.buffer, format=format or "jsonl", **words)
@@ -136,6 +144,7 @@ def import_file(app: App, /, path: str, format: str | None, **words: Any) -> Non
     show(app, batch, [_counted(batch), *([f"predicates: {met}"] if met else [])])
     if not app.json:
         beside = [clean(f"semgraph: {command_words(note)}") for note in batch.notes]
+        beside += ["semgraph: nothing was written"] if dry_run else []
         for line in [*beside, *_refusals(batch)]:
             click.echo(line, err=True)
     if batch.rejected:

@@ -27,9 +27,13 @@ _SUFFIXES = {
     ".nq": "rdf",
     ".trig": "trig",
     ".tsv": "kgtk",
+    ".md": "notes",
+    ".txt": "notes",
 }
-WRITABLE = ("jsonl", "graphml", "gexf", "csv", "json", "parquet", "rdf", "trig")
-READABLE = ("jsonl", "graphml", "gexf", "csv", "json", "wikidata", "kgtk")
+#: Of other memories; JSON lines of theirs are told by what stands in the first one.
+_MEMORIES = ("memory", "mem0", "longmemeval", "locomo", "chat", "notes")
+WRITABLE = ("jsonl", "graphml", "gexf", "csv", "json", "parquet", "rdf", "trig", "memory")
+READABLE = ("jsonl", "graphml", "gexf", "csv", "json", "wikidata", "kgtk", *_MEMORIES)
 
 
 def write(
@@ -79,12 +83,15 @@ def read(
     source: str | None = None,
     unregistered: str = "many",
     strict: bool = True,
+    dry_run: bool = False,
 ) -> Batch:
     """What taking in a file did, all of it in one transaction.
 
-    JSON lines are an export or plain claims (see `semgraph.exchange.jsonl.read_jsonl`). Any other format is a graph,
-    whose nodes become entities and whose edges become claims; `.predicates` of the batch counts those met, and
-    `.notes` says in words what could not be taken as it stands.
+    JSON lines are an export or plain claims (see `semgraph.exchange.jsonl.read_jsonl`), or what another memory keeps:
+    "memory" is the file of the reference memory server of MCP, "mem0" what the API of mem0 answers, "longmemeval",
+    "locomo" and "chat" are conversations, kept as they were said, "notes" is text, a sentence a claim. Any other format
+    is a graph, whose nodes become entities and whose edges become claims; `.predicates` of the batch counts those met,
+    and `.notes` says in words what could not be taken as it stands.
 
     Args:
         kg: the graph; its scope is what is written to.
@@ -94,18 +101,27 @@ def read(
         unregistered: how many values at a time a predicate of a foreign graph takes that nobody has defined:
             "many", "one", or "flag" to leave it undefined.
         strict: refuse XML that its schema does not allow; else only what can't be understood.
+        dry_run: write nothing, and say what would be done.
 
     Raises:
         ImportRejected: the file can't be taken in; `.code` says why, and nothing of it was written.
     """
+    from semgraph.exchange.preview import previewed, sniffed
+
     kind = format_of(path, format, READABLE)
-    if kind == "jsonl":
-        from semgraph.exchange.jsonl import read_jsonl
+    if kind == "jsonl" and format is None:
+        kind = sniffed(path)
 
-        return read_jsonl(kg, path, source=source)
-    from semgraph.exchange.formats import read_graph
+    def take() -> Batch:
+        if kind == "jsonl":
+            from semgraph.exchange.jsonl import read_jsonl
 
-    return read_graph(kg, path, kind, source=source, unregistered=unregistered, strict=strict)
+            return read_jsonl(kg, path, source=source)
+        from semgraph.exchange.formats import read_graph
+
+        return read_graph(kg, path, kind, source=source, unregistered=unregistered, strict=strict)
+
+    return previewed(kg, take) if dry_run else take()
 
 
 def format_of(path: Place, given: str | None = None, known: tuple[str, ...] = READABLE) -> str:

@@ -30,6 +30,7 @@ _WRITERS: Final = {
     "parquet": ("parquet", "write_parquet"),
     "rdf": ("rdf", "write_nquads"),
     "trig": ("rdf", "write_trig"),
+    "memory": ("memories", "write_memory"),
 }
 
 
@@ -79,6 +80,16 @@ def read_graph(
 
         voice = source or "imported:kgtk"
         return take_statements(kg, read_kgtk(place, voice), voice, unregistered)
-    from semgraph.exchange.jsonfiles import take_json, take_wikidata
+    if kind == "memory":
+        from semgraph.exchange.memories import take_memory
 
-    return (take_json if kind == "json" else take_wikidata)(kg, place, source, unregistered)
+        return take_memory(kg, place, source, unregistered)
+    if kind == "notes":
+        from semgraph.exchange.notes import take_notes
+
+        return take_notes(kg, place, source)
+    from semgraph.exchange.jsonfiles import take_json, take_memories, take_wikidata
+
+    if kind in ("json", "wikidata"):
+        return (take_json if kind == "json" else take_wikidata)(kg, place, source, unregistered)
+    return take_memories(kg, place, kind, source, unregistered)

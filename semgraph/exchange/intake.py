@@ -21,7 +21,7 @@ from semgraph.statement import MAX_SKEW
 from semgraph.temporal import DAY, NEG_INF, POS_INF, Bound, exact, parse_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from semgraph.engine import KnowledgeGraph
     from semgraph.exchange.foreign import ForeignEdge, ForeignGraph, ForeignNode
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Claim = dict[str, Any]
 
-__all__ = ["UNREGISTERED", "check_wishes", "intake", "tell"]
+__all__ = ["UNREGISTERED", "check_wishes", "define_missing", "intake", "make_entities", "not_ahead", "tell"]
 
 UNREGISTERED: Final = ("many", "one", "flag")
 _MAX_WORDS: Final = 8  # of a name that is no sentence
@@ -80,6 +80,32 @@ def tell(kg: KnowledgeGraph, claims: list[Claim], unregistered: str) -> Batch:
                     kg.predicates.define(predicate, cardinality=unregistered)
         batch = kg.add_all(claims)
     return replace(batch, predicates=dict(sorted(met.items())))
+
+
+def define_missing(kg: KnowledgeGraph, predicates: Mapping[str, Mapping[str, Any]]) -> None:
+    """Define the predicates that an importer uses, where nobody has defined them otherwise."""
+    for name, options in predicates.items():
+        if not _entry(kg, name).registered:
+            kg.predicates.define(name, **options)
+
+
+def make_entities(kg: KnowledgeGraph, names: Iterable[str], source: str) -> None:
+    """Make the entities of names that nothing bears yet: things of which nothing is said."""
+    session = kg._session  # noqa: SLF001 - many names in one write
+    with session.write() as recorded_at:
+        for name in dict.fromkeys(names):
+            with suppress(RejectedError):  # a name that can't be one was refused with what is said of it
+                if not session.directory.rows(session.directory.key(name)):
+                    session.directory.create(name, recorded_at, source)
+        session.directory.flush()
+
+
+def not_ahead(kg: KnowledgeGraph, claim: Claim) -> Claim:
+    """The claim without a time of saying that lies ahead: the clock of whoever wrote it was wrong."""
+    said = claim.get("said_at")
+    if said is None or said.instant <= kg._session.instant(None) + MAX_SKEW:  # noqa: SLF001 - the clock of the graph
+        return claim
+    return {name: value for name, value in claim.items() if name != "said_at"}
 
 
 def _entry(kg: KnowledgeGraph, predicate: str) -> Predicate:

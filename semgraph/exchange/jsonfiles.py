@@ -1,4 +1,4 @@
-"""JSON documents of graphs: node-link form and entities of Wikidata, told apart by what they hold."""
+"""JSON documents: node-link graphs, entities of Wikidata, other memories and conversations, told by what they hold."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.errors import ImportRejected
+from semgraph.exchange.conversations import is_conversation
 from semgraph.exchange.intake import intake
 from semgraph.exchange.lines import reading_bytes, shown_name
+from semgraph.exchange.mem0 import is_mem0, take_mem0
 from semgraph.exchange.nodelink import node_link_graph
+from semgraph.exchange.rows import parsed
 from semgraph.exchange.statements import take_statements
+from semgraph.exchange.transcripts import take_sessions
 from semgraph.exchange.wikidata import entities_of, read_entity
 
 if TYPE_CHECKING:
@@ -20,14 +24,14 @@ if TYPE_CHECKING:
     from semgraph.exchange.statements import Entry
     from semgraph.model import Batch
 
-__all__ = ["take_json", "take_wikidata"]
+__all__ = ["documents", "take_json", "take_memories", "take_wikidata"]
 
 _MAX_SIZE: Final = 64 << 20  # bytes, unpacked
 _HINT: Final = "split it"
 
 
 def take_json(kg: KnowledgeGraph, place: Place, source: str | None, unregistered: str) -> Batch:
-    """What a document did: a graph in node-link form, or entities of Wikidata.
+    """What a document did: a graph in node-link form, entities of Wikidata, memories of mem0, or conversations.
 
     Raises:
         ImportRejected: bad_json, bad_encoding or bad_row; foreign for a document of another kind; oversize, bad_gzip
@@ -37,7 +41,38 @@ def take_json(kg: KnowledgeGraph, place: Place, source: str | None, unregistered
     document = _document(place)
     if isinstance(document, dict) and "nodes" in document:
         return intake(kg, node_link_graph(document, shown), source, unregistered)
+    if (conversation := is_conversation(document)) is not None:
+        return take_sessions(kg, [document], conversation, shown, source, unregistered)
+    if is_mem0(document):
+        return take_mem0(kg, document, shown, source, unregistered)
     return _tell(kg, [(0, document)], shown, source, unregistered)
+
+
+def take_memories(kg: KnowledgeGraph, place: Place, kind: str, source: str | None, unregistered: str) -> Batch:
+    """What the memories or conversations of a file did, one document or one on each line."""
+    found, shown = documents(place), shown_name(place)
+    if kind == "mem0":
+        return take_mem0(kg, found, shown, source, unregistered)
+    first = is_conversation(found[0]) if found else None
+    if first != kind:
+        raise ImportRejected(
+            "foreign", f"{shown} holds no conversations as {kind} has them" + f"; {first} has" * bool(first)
+        )
+    return take_sessions(kg, found, kind, shown, source, unregistered)
+
+
+def documents(place: Place) -> list[Any]:
+    """The JSON documents of a file: one that is all of it, or one on each line."""
+    shown = shown_name(place)
+    with reading_bytes(place, _MAX_SIZE, _HINT) as file:
+        data = file.read()
+    try:
+        return [_parsed(data, shown)]
+    except ImportRejected:
+        lines = [(number, line) for number, line in enumerate(data.splitlines(), 1) if line.strip()]
+        if len(lines) < 2:
+            raise
+    return [parsed(line, number) for number, line in lines]
 
 
 def take_wikidata(kg: KnowledgeGraph, place: Place, source: str | None, unregistered: str) -> Batch:
