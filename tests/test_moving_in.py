@@ -193,8 +193,8 @@ def test_the_history_of_a_memory_is_kept(tmp_path: Path):
     entries = [
         {"id": "h1", "memory_id": "m", "old_memory": None, "new_memory": "Collects stamps", "event": "ADD",
          "created_at": "2022-01-01T00:00:00Z"},
-        {"id": "h2", "memory_id": "m", "old_memory": "Collects stamps", "new_memory": "Collects coins", "event": "UPDATE",
-         "created_at": "2022-01-01T00:00:00Z", "updated_at": "2023-01-01T00:00:00Z"},
+        {"id": "h2", "memory_id": "m", "old_memory": "Collects stamps", "new_memory": "Collects coins",
+         "event": "UPDATE", "created_at": "2022-01-01T00:00:00Z", "updated_at": "2023-01-01T00:00:00Z"},
         {"id": "h3", "memory_id": "m", "old_memory": "Collects coins", "new_memory": None, "event": "DELETE",
          "created_at": "2023-06-01T00:00:00Z"},
     ]  # fmt: skip
@@ -217,7 +217,7 @@ ITEM = {
     "question_id": "q1", "question": "?", "haystack_dates": ["2023/04/10 (Mon) 17:50", "2023/05/01 (Mon) 09:05"],
     "haystack_session_ids": ["a", "b"],
     "haystack_sessions": [
-        [{"role": "user", "content": "I adopted a cat.", "has_answer": True}, {"role": "assistant", "content": "Nice!"}],
+        [{"role": "user", "content": "I adopted a cat."}, {"role": "ai", "content": "Nice!", "has_answer": False}],
         [{"role": "user", "content": "The cat is called Ink."}],
     ],
 }  # fmt: skip
@@ -251,7 +251,7 @@ def test_longmemeval_sessions_are_kept_as_they_were_held(tmp_path: Path):
 def test_locomo_turns_observations_and_events_are_kept_with_their_dates(tmp_path: Path):
     kg = graph()
     semgraph.read(kg, at(tmp_path, "sample.json", json.dumps([SAMPLE])))
-    [painted] = [claim for claim in kg.claims("Ann", "said")]
+    [painted] = list(kg.claims("Ann", "said"))
     assert (painted.source_ref, painted.qualifiers) == ("c9:D1:1", {"session": "c9:1", "image_caption": "a lake"})
     assert str(painted.said_at) == "2023-05-08T13:56:00Z"
     [noted] = kg.claims("Ann", "states")

@@ -9,9 +9,10 @@ from semgraph.dates import parse_when
 from semgraph.errors import RejectedError
 
 if TYPE_CHECKING:
-    from semgraph.temporal import Bound
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
+
+    from semgraph.temporal import Bound
 
 __all__ = ["Remark", "Session", "Turn", "is_conversation", "sessions_of", "spoken_at"]
 

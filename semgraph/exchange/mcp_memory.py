@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.instants import POS_INF
 from semgraph.temporal import Bound, exact
