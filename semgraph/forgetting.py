@@ -196,8 +196,10 @@ def _erase(session: Session, plan: _Plan, recorded_at: int) -> ForgetReport:
     if plan.everything:
         counts = _erase_scope(session)
     else:
+        touched = _all_touched(ledger, [*plan.claims.values(), *_of_others_merged(ledger, plan)])
         counts = _erase_claims(ledger, plan)
         counts["entity"] = _erase_entities(session, plan)
+        ledger.rebuild(touched)
     gone = before - store.count(FactRow, scope)
     tombstone = TombstoneRow(
         scope, uuid.uuid4().hex, recorded_at, session.config.source, plan.kind, json.dumps(counts, sort_keys=True)
@@ -221,9 +223,8 @@ def _erase_scope(session: Session) -> dict[str, int]:
 
 
 def _erase_claims(ledger: Ledger, plan: _Plan) -> dict[str, int]:
-    """Claims and everything that speaks of them; what they had touched is computed anew at every epoch."""
+    """Claims and everything that speaks of them."""
     store, scope = ledger.store, ledger.scope
-    touched = _all_touched(ledger, plan.claims.values())
     ids = list(plan.claims)
     counts = {"claim": store.delete(ClaimRow, scope, id=ids)}
     counts["justification"] = store.delete(JustificationRow, scope, claim=ids)
@@ -236,12 +237,21 @@ def _erase_claims(ledger: Ledger, plan: _Plan) -> dict[str, int]:
     counts["rejected"] = _erase_rejections(ledger, plan)
     ledger.forget_records()
     ledger.begin()
-    ledger.rebuild(touched)
     return counts
 
 
+def _of_others_merged(ledger: Ledger, plan: _Plan) -> list[ClaimRow]:
+    """Claims about entities that were once merged with one that goes, and are no more: the merge goes with it."""
+    classes = ledger.merge_classes() if plan.entities else {}
+    others = {other for number in plan.entities for other in classes.get(number, ())} - plan.entities
+    if not others:
+        return []
+    rows = ledger.store.select(ClaimRow, ledger.scope, subject=sorted(others))
+    return rows + ledger.store.select(ClaimRow, ledger.scope, object=[f"e{number}" for number in sorted(others)])
+
+
 def _all_touched(ledger: Ledger, rows: Iterable[ClaimRow]) -> set[Fluent]:
-    """Every fluent whose facts, now or in the past, these claims had a part in."""
+    """Every fluent whose facts, now or in the past, these claims had a part in: to be computed anew at every epoch."""
     everything = ledger.at(everything=True)
     rows = list(rows)
     found = ledger.fluents_of(rows, everything) | ledger.fluents_of(rows)

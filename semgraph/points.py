@@ -140,9 +140,11 @@ class Points:
         return node
 
     def _way(self, predicate: object) -> _Way | None:
+        if not isinstance(predicate, str):
+            return None  # refused where it is read
         way = self._ways.get(predicate)
         if way is None:
-            resolved = self._session.ledger.registry().resolve(predicate)  # type: ignore[arg-type]  # refused there
+            resolved = self._session.ledger.registry().resolve(predicate)
             number = self.columns.predicate_number(resolved.predicate.name)
             if resolved.flipped or number < 0:
                 return None

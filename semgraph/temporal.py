@@ -260,7 +260,7 @@ def from_epoch(value: float | str | Decimal, unit: Literal["s", "ms", "us"] = "s
     """
     from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation, localcontext
 
-    places = {"s": 6, "ms": 3, "us": 0}.get(unit)
+    places = {"s": 6, "ms": 3, "us": 0}.get(unit) if isinstance(unit, str) else None
     if places is None:
         raise InputError(f"{unit!r} is no unit of from_epoch: use 's', 'ms' or 'us'")
     if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import semgraph
 from semgraph.dates import find_dates, parse_when, read_when
 from semgraph.dates.reading import Reading
-from semgraph.errors import RejectedError, SemgraphError
+from semgraph.errors import InputError, RejectedError, SemgraphError
 from semgraph.instants import DAY, HOUR, NEG_INF, POS_INF, format_instant, instant_of
 from semgraph.temporal import Bound, parse_bound, parse_through, span
 
@@ -598,6 +598,14 @@ def test_what_dateparser_would_guess_at_is_refused(text: str):
 def test_a_reading_without_sides_has_no_bound():
     with pytest.raises(RejectedError, match="neither start nor end"):
         _ = Reading("in", None, None, "never").bound
+
+
+@pytest.mark.parametrize(
+    "read", [parse_when, read_when, lambda text, reference: list(find_dates(text, reference=reference))]
+)
+def test_words_count_from_a_datetime_only(read):
+    with pytest.raises(InputError, match="reference"):
+        read("last month", reference="2024-05-01")
 
 
 def test_only_texts_are_read():

@@ -9,7 +9,7 @@ import pytest
 from histories import MIXED, MOMENTS, OBJECTS, SUBJECTS, graph, histories, tell_all, timed
 from hypothesis import given, settings
 
-from semgraph import ConflictError, KnowledgeGraph, SemgraphError
+from semgraph import ConflictError, InputError, KnowledgeGraph, SemgraphError
 from semgraph.points import STALE, UNTOLD
 
 ASKED = (*MIXED, "boss_of", "employs", "nonsense", " ", None)
@@ -42,7 +42,7 @@ def outcome(call, *given):
         return call(*given)
     except ConflictError as error:
         return str(error), sorted(fact.id for fact in error.facts)
-    except (SemgraphError, TypeError) as error:
+    except SemgraphError as error:
         return type(error), str(error)
 
 
@@ -124,6 +124,16 @@ def test_memory_leaves_to_the_store_what_it_can_not_tell():
         assert kg.value("Ann", "works_at") == "Initech"
     with pytest.raises(ConflictError):
         kg.value("Ann", "likes")
+
+
+def test_what_is_no_predicate_is_refused_from_memory_too():
+    kg = graph()
+    kg.add("Ann", "works_at", "Acme")
+    loaded(kg)
+    assert kg.value("Ann", "works_at") == "Acme"
+    for wrong in ([], {}, 5):
+        with pytest.raises(InputError):
+            kg.value("Ann", wrong)
 
 
 def test_names_labels_and_definitions_are_those_of_today():

@@ -477,6 +477,8 @@ def test_what_is_no_epoch_time_is_refused(value, code) -> None:
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(InputError, match="'ns'"):
         from_epoch(1, "ns")
+    with pytest.raises(InputError, match="unit"):
+        from_epoch(1, ["s"])
 
 
 def test_the_callers_decimal_context_has_no_say() -> None:

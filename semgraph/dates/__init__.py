@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semgraph.errors import RejectedError
+from semgraph.errors import InputError, RejectedError
 from semgraph.temporal import Bound, parse_bound
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def parse_when(text: str, *, reference: datetime | None = None) -> Bound:
     >>> str(parse_when("Q3 2024"))
     '2024-07/2024-09'
     """
-    zone = None if reference is None else reference.tzinfo
+    zone = None if reference is None else _checked(reference).tzinfo
     if isinstance(text, str):
         try:
             bound = parse_bound(text, timezone=zone)
@@ -94,9 +94,18 @@ def _reference(moment: datetime | None) -> Reference:
     from semgraph.dates.reader import Reference
 
     if moment is not None:
-        return Reference.of(moment)
+        return Reference.of(_checked(moment))
     now = Reference.of(datetime.now(UTC))
     return replace(now, zone=None)
+
+
+def _checked(reference: datetime) -> datetime:
+    from datetime import datetime
+
+    given: object = reference
+    if not isinstance(given, datetime):
+        raise InputError(f"reference is a datetime, from which words count, not {type(given).__name__}")
+    return given
 
 
 def _no_text(value: object) -> RejectedError:
