@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.errors import ImportRejected
-from semgraph.store.schema import TABLES, FactRow, PastFactRow, Row, ScopeRow
+from semgraph.store.schema import DERIVED, TABLES, Row, ScopeRow
 from semgraph.store.shapes import INT64, columns
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Facts are computed from the rest when it is restored.
 EXPORTED: Final[tuple[type[Row], ...]] = tuple(
-    table for table in TABLES if table not in {ScopeRow, FactRow, PastFactRow}
+    table for table in TABLES if table is not ScopeRow and table not in DERIVED
 )
 _BY_NAME: Final = {TABLES[table].name: table for table in TABLES}
 #: Columns that hold a moment of the scope's own clock.

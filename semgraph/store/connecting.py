@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import apsw
@@ -112,6 +113,22 @@ def copy_to(path: Path, source: apsw.Connection) -> None:
 def reader(path: Path, *, immutable: bool, timeout_ms: int) -> apsw.Connection:
     """A second connection that only reads."""
     return _connection(path, read_only=True, immutable=immutable, durability="full", timeout_ms=timeout_ms)
+
+
+def check_place(path: Path, known: tuple[int, ...]) -> None:
+    """Refuse to write to a file that is no longer the one at the path: what it kept would be lost."""
+    with suppress(OSError):
+        if stamp(path)[:2] == known[:2]:
+            return
+    raise StoreError(f"{str(path)!r} was moved or replaced since it was opened; open the store again")
+
+
+def check_unchanged(path: Path, known: tuple[int, ...] | None) -> None:
+    """Refuse to read a file that was opened without locks and then written by somebody."""
+    with suppress(OSError):
+        if stamp(path) == known:
+            return
+    raise StoreError(f"{str(path)!r} was changed by another process; open the store again")
 
 
 def stamp(path: Path) -> Stamp:

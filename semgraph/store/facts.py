@@ -10,7 +10,7 @@ from semgraph.errors import StoreError
 from semgraph.instants import POS_INF
 from semgraph.store import statements
 from semgraph.store.moulds import CARRIED, Carrier, Mould, carrier_of, is_common, mould_of
-from semgraph.store.packing import packed, packed_key, unpacked
+from semgraph.store.packing import packed, packed_key, unpacked, unpacked_part
 from semgraph.store.schema import ClaimRow, FactRow
 from semgraph.store.shapes import (
     canonical,
@@ -268,7 +268,8 @@ class Facts:
         taken: set[tuple[Any, ...]] = set()
         for scope, names in ids.items():
             asked = statements.picking(FactRow, ("scope", "id"), ("id",), (list,))
-            taken.update(self._access.fetch(asked.text, asked.parameters(self._symbols, scope, {"id": names})))
+            found = self._access.fetch(asked.text, asked.parameters(self._symbols, scope, {"id": names}))
+            taken.update(unpacked_part(self._symbols, [column(FactRow, name) for name in ("scope", "id")], found))
         return [row for row in rows if (row.scope, row.id) in taken] if taken else []
 
 

@@ -69,7 +69,7 @@ class MemoryStore:
                 self._depth -= 1
 
     @contextmanager
-    def write(self) -> Iterator[None]:
+    def write(self, *, wait: bool = True) -> Iterator[None]:  # noqa: ARG002 - nobody else writes
         """Everything inside is kept wholly or not at all; a nested block that fails undoes its own part only."""
         with self._lock:
             self._usable()

@@ -83,19 +83,33 @@ def _packed_value(symbols: Symbols, found: Column, value: Any) -> Any:
 
 def unpacked(symbols: Symbols, table: RowType, rows: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
     """Rows of the file as callers have them; columns past those of the table stay as they are."""
-    if not rows:
+    return _unpacked(symbols, [(found.at, found.form) for found in _special(table)], rows)
+
+
+def unpacked_part(
+    symbols: Symbols, shown: Sequence[Column], rows: Sequence[tuple[Any, ...]]
+) -> Iterable[tuple[Any, ...]]:
+    """The same of rows that have some columns only, in this order."""
+    special = [(at, found.form) for at, found in enumerate(shown) if found.form is not Form.PLAIN]
+    return _unpacked(symbols, special, rows)
+
+
+def _unpacked(
+    symbols: Symbols, special: Sequence[tuple[int, Form]], rows: Sequence[tuple[Any, ...]]
+) -> Iterable[tuple[Any, ...]]:
+    if not rows or not special:
         return rows
     by_column: list[Any] = list(zip(*rows, strict=True))
     many = len(rows) > 1
-    for found in _special(table):
-        values = by_column[found.at]
-        if found.form is Form.IDENT:
-            by_column[found.at] = [value.hex() if isinstance(value, bytes) else value for value in values]
+    for at, form in special:
+        values = by_column[at]
+        if form is Form.IDENT:
+            by_column[at] = [value.hex() if isinstance(value, bytes) else value for value in values]
             continue
         if many:
             symbols.read([value for value in set(values) if isinstance(value, int)])
-        known = symbols.refs if found.form is Form.REF else symbols.values
-        by_column[found.at] = [known[v] if v is not None else None for v in values]
+        known = symbols.refs if form is Form.REF else symbols.values
+        by_column[at] = [known[v] if v is not None else None for v in values]
     return zip(*by_column, strict=True)
 
 

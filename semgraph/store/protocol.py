@@ -35,8 +35,11 @@ class Store(Protocol):
     def read(self) -> AbstractContextManager[None]:
         """One committed snapshot for everything inside; may be nested, also in `write`."""
 
-    def write(self) -> AbstractContextManager[None]:
-        """Everything inside is kept wholly or not at all; no other writer meanwhile. May be nested."""
+    def write(self, *, wait: bool = True) -> AbstractContextManager[None]:
+        """Everything inside is kept wholly or not at all; no other writer meanwhile. May be nested.
+
+        Without `wait` another process that writes is a `StoreBusy` at once.
+        """
 
     def scope(self, name: str) -> ScopeRow | None:
         """The scope of that name."""

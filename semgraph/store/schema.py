@@ -232,6 +232,38 @@ class TombstoneRow(NamedTuple):
     counts: str
 
 
+class VectorRow(NamedTuple):
+    """What an embedder made of a claim: `dim` numbers of 16 bits, which only vectors of the same model compare with."""
+
+    scope: int
+    claim: Ident
+    model: Word
+    dim: int
+    vector: bytes
+
+
+class PageRow(NamedTuple):
+    """What recall looks up of the claims recorded after `since`, up to and with `until` (see `semgraph.index.pages`).
+
+    `model` names the table whose word pieces are among it, empty for none. All of it can be made anew from the claims.
+    """
+
+    scope: int
+    model: str
+    since: int
+    until: int
+    payload: bytes
+
+
+class AccessRow(NamedTuple):
+    """How often a fact was recalled, and when last; nothing that is believed or ranked depends on it."""
+
+    scope: int
+    fact: Ident
+    times: int
+    last_at: int
+
+
 Row = (
     ScopeRow
     | EntityRow
@@ -249,6 +281,9 @@ Row = (
     | VetoRow
     | RejectedRow
     | TombstoneRow
+    | VectorRow
+    | PageRow
+    | AccessRow
 )
 
 
@@ -294,4 +329,10 @@ TABLES: Final[dict[type[Row], Table]] = {
     VetoRow: Table("veto", ("scope", "kind", "value")),
     RejectedRow: Table("rejected", ("scope", "number")),
     TombstoneRow: Table("tombstone", ("scope", "id")),
+    VectorRow: Table("vector", ("scope", "claim")),
+    PageRow: Table("page", ("scope", "model", "since")),
+    AccessRow: Table("access", ("scope", "fact")),
 }
+
+#: What can be made anew, or says nothing of what is believed: no part of an export.
+DERIVED: Final[frozenset[type[Row]]] = frozenset({FactRow, PastFactRow, VectorRow, PageRow, AccessRow})

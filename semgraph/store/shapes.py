@@ -33,7 +33,7 @@ RowType: TypeAlias = type[Any]
 
 OPERATORS: Final = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 INT64: Final = range(-(2**63), 2**63)
-_ACCEPTED: Final[dict[type, type | tuple[type, ...]]] = {int: int, float: (int, float), str: str}
+_ACCEPTED: Final[dict[type, type | tuple[type, ...]]] = {int: int, float: (int, float), str: str, bytes: bytes}
 
 
 _COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
@@ -67,7 +67,7 @@ class Column(NamedTuple):
         """The type that a STRICT table gives it."""
         if self.form is not Form.PLAIN:
             return "ANY"
-        return {int: "INTEGER", float: "REAL", str: "TEXT"}[self.type]
+        return {int: "INTEGER", float: "REAL", str: "TEXT", bytes: "BLOB"}[self.type]
 
 
 class Condition(NamedTuple):
@@ -126,7 +126,8 @@ def _condition(table: RowType, keyword: str, kind: type) -> Condition:
         return Condition(found, "null", keyword)
     if issubclass(kind, _ACCEPTED[found.type]):
         return Condition(found, OPERATORS.get(suffix, "="), keyword)
-    if issubclass(kind, Collection) and not suffix and not issubclass(kind, str | bytes):
+    several = issubclass(kind, Collection) and not issubclass(kind, str | bytes)
+    if several and not suffix and found.type is not bytes:
         return Condition(found, "in", keyword)
     raise TypeError(f"{keyword!r} of {table.__name__} can't be compared with a value of type {kind.__name__}")
 

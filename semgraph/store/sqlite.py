@@ -23,7 +23,7 @@ from semgraph.errors import (
     StoreReadOnly,
 )
 from semgraph.instants import NEG_INF
-from semgraph.store.connecting import copy_to, open_file, open_memory, reader, stamp
+from semgraph.store.connecting import check_place, check_unchanged, copy_to, open_file, open_memory, reader
 from semgraph.store.faults import FAULTS, declared, undoes_commit
 from semgraph.store.files import occurrences
 from semgraph.store.packing import needle_forms
@@ -95,8 +95,11 @@ class SqliteStore:
                 yield
 
     @contextmanager
-    def write(self) -> Iterator[None]:
-        """Everything inside is kept wholly or not at all; a nested block that fails undoes its own part only."""
+    def write(self, *, wait: bool = True) -> Iterator[None]:
+        """Everything inside is kept wholly or not at all; a nested block that fails undoes its own part only.
+
+        Without `wait` another writer is a StoreBusy at once.
+        """
         self._usable()
         with self._lock:
             self._writable()
@@ -104,8 +107,9 @@ class SqliteStore:
                 with self._savepoint():
                     yield
                 return
-            self._check_place()
-            with self._outermost("BEGIN IMMEDIATE", writing=True):
+            if self._path is not None and self._stamp is not None:
+                check_place(self._path, self._stamp)
+            with _AS_IT_IS if wait else self._at_once(), self._outermost("BEGIN IMMEDIATE", writing=True):
                 yield
 
     # scopes
@@ -310,22 +314,18 @@ class SqliteStore:
         if self._depth:
             raise StoreError(f"{what} can't run inside a transaction; leave its block first")
 
-    def _check_place(self) -> None:
-        """Refuse to write to a file that is no longer the one at the path: what it kept would be lost."""
-        if self._path is None or self._stamp is None:
-            return
-        with suppress(OSError):
-            if stamp(self._path)[:2] == self._stamp[:2]:
-                return
-        raise StoreError(f"{str(self._path)!r} was moved or replaced since it was opened; open the store again")
-
     def _check_unchanged(self) -> None:
-        """Refuse to read a file that was opened without locks and then written by somebody."""
         if self._path is not None and self._immutable:
-            with suppress(OSError):
-                if stamp(self._path) == self._stamp:
-                    return
-            raise StoreError(f"{str(self._path)!r} was changed by another process; open the store again")
+            check_unchanged(self._path, self._stamp)
+
+    @contextmanager
+    def _at_once(self) -> Iterator[None]:
+        self._connection.set_busy_timeout(0)
+        try:
+            yield
+        finally:
+            if self._unusable is None:
+                self._connection.set_busy_timeout(self._timeout_ms)
 
     @contextmanager
     def _outermost(self, begin: str, *, writing: bool) -> Iterator[None]:

@@ -66,10 +66,11 @@ def selecting(
 
 @remembered
 def picking(table: RowType, picked: tuple[str, ...], names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
-    """Some columns of the rows that meet the conditions, as callers know them, in key order."""
+    """Some columns of the rows that meet the conditions, as the file has them, in key order."""
     asked = conditions(table, names, types)
-    shown = ", ".join(readable(table, column(table, name)) for name in picked)
-    return statement(f"SELECT {shown} FROM", table, asked, _sorted(table, asked, ()))
+    for name in picked:
+        column(table, name)
+    return statement(f"SELECT {', '.join(picked)} FROM", table, asked, _sorted(table, asked, ()))
 
 
 @remembered

@@ -9,7 +9,7 @@ from semgraph.store import statements
 from semgraph.store.digests import digests, unsealed
 from semgraph.store.facts import Facts
 from semgraph.store.interning import Symbols
-from semgraph.store.packing import packed, packed_key, unpacked, written
+from semgraph.store.packing import packed, packed_key, unpacked, unpacked_part, written
 from semgraph.store.schema import TABLES, ClaimRow, FactRow, Form
 from semgraph.store.shapes import RowType, canonical, column, columns, definition, one_table
 
@@ -80,7 +80,8 @@ class Tables:
         if table is FactRow:
             return self._facts.tuples(scope, names, where)
         found = self._access.some(asked.text, asked.parameters(self.symbols, scope, where), _AT_A_TIME)
-        return chain.from_iterable(found)
+        shown = [column(table, name) for name in names]
+        return chain.from_iterable(unpacked_part(self.symbols, shown, rows) for rows in found)
 
     def count(self, table: RowType, scope: int, where: Mapping[str, Where]) -> int:
         """How many rows meet every condition."""
