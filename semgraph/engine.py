@@ -268,6 +268,30 @@ class KnowledgeGraph(TellingView):
             raise InputError(f"a backup needs the path of a new file, not {ascii(path)[:80]}") from None
         self._session.store.backup(Path(path))
 
+    def reembed(self, *, progress: Callable[[int, int], object] | None = None) -> int:
+        """How many vectors were made: of the claims of the scope that have none of the handle's embedder yet.
+
+        For a scope that a model has not seen whole, or after the embedder was changed: vectors of another model are
+        replaced. Each batch is kept as it is made, so that what was interrupted goes on where it stopped. The table
+        that ships with semgraph needs no stored vectors; with it those of other models are removed.
+
+        Args:
+            progress: called with how many claims are done, and how many there are.
+
+        Raises:
+            ConfigError: the embedder failed, or gave vectors of another shape than it says.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "lives_in", "Oslo")
+        >>> kg.reembed()
+        0
+        """
+        from semgraph.recall.embedded import reembed  # numpy
+
+        if progress is not None and not callable(progress):
+            raise InputError(f"progress is called with two numbers, and {type(progress).__name__} can't be called")
+        return reembed(self._session, progress)
+
     def close(self) -> None:
         """Release the store; later calls raise StoreClosed.
 

@@ -23,11 +23,13 @@ from semgraph.store.schema import (
     EntityRow,
     FactRow,
     JustificationRow,
+    PageRow,
     RedirectRow,
     RejectedRow,
     RetractionRow,
     ScopeRow,
     TombstoneRow,
+    VectorRow,
     VetoRow,
 )
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
     from semgraph.ledger import Fluent, Ledger
     from semgraph.session import Session
+    from semgraph.store.protocol import Store
     from semgraph.view import GraphView
 
 __all__ = ["forget", "purge"]
@@ -234,6 +237,8 @@ def _erase_claims(ledger: Ledger, plan: _Plan) -> dict[str, int]:
             JustificationRow, scope, claim=row.claim, justification=row.justification
         )
     counts["retraction"] = store.delete(RetractionRow, scope, claim=ids)
+    counts["vector"] = store.delete(VectorRow, scope, claim=ids)
+    counts["page"] = _erase_pages(store, scope, {row.recorded_at for row in plan.claims.values()})
     counts["rejected"] = _erase_rejections(ledger, plan)
     ledger.forget_records()
     ledger.begin()
@@ -248,6 +253,15 @@ def _of_others_merged(ledger: Ledger, plan: _Plan) -> list[ClaimRow]:
         return []
     rows = ledger.store.select(ClaimRow, ledger.scope, subject=sorted(others))
     return rows + ledger.store.select(ClaimRow, ledger.scope, object=[f"e{number}" for number in sorted(others)])
+
+
+def _erase_pages(store: Store, scope: int, moments: Iterable[int]) -> int:
+    """Of what recall keeps, the pages of the moments at which something was recorded that goes."""
+    gone = 0
+    for model, since, until in list(store.tuples(PageRow, scope, ("model", "since", "until"))):
+        if any(since < moment <= until for moment in moments):
+            gone += store.delete(PageRow, scope, model=model, since=since)
+    return gone
 
 
 def _all_touched(ledger: Ledger, rows: Iterable[ClaimRow]) -> set[Fluent]:

@@ -203,10 +203,13 @@ class WalkingView:
         >>> kg.recall("Which languages does Maya speak?")[0].fact.object.label
         'Finnish'
         """
-        from semgraph.recall.search import recall  # numpy
+        from semgraph.recall.embedded import asked  # numpy
+        from semgraph.recall.search import recall
+        from semgraph.recall.shelving import shelve
 
+        meaning = asked(self._session, query)
         with self.reading() as reader:
-            return recall(
+            hits = recall(
                 reader,
                 self._cut(),
                 query,
@@ -215,7 +218,10 @@ class WalkingView:
                 min_confidence=min_confidence,
                 valid_at=self._slice.valid_at,
                 channels=channels,
+                meaning=meaning,
             )
+        shelve(self._session)
+        return hits
 
     def profile(self, *, budget: int = 400, count: Callable[[str], int] | None = None) -> Profile:
         """The facts about the owner of the scope that always matter, as a block of at most so many tokens.

@@ -457,7 +457,7 @@ NOT_READ = {
     "add", "add_all", "at", "atomic", "backup", "chunks", "close", "correct", "deny", "during", "end", "forget",
     "held_rows", "load_networkx", "moment", "names", "names.alias", "names.declare", "names.keep_apart",
     "names.merge", "names.unalias", "names.unmerge", "path", "predicates", "predicates.define", "purge",
-    "reading", "remember", "retract", "scoped", "set", "settle", "throughout", "unretract", "veto", "whole",
+    "reading", "reembed", "remember", "retract", "scoped", "set", "settle", "throughout", "unretract", "veto", "whole",
 }  # fmt: skip
 
 

@@ -137,8 +137,9 @@ def test_the_first_pass_over_signs_finds_nearly_all_that_is_nearest(monkeypatch)
     rows = (centres[rng.integers(0, 40, 3000)] + rng.normal(size=(3000, 256))).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     index = Vectors(256)
-    index.extend(rows[:700])
-    index.extend(rows[700:])
+    for start, end in ((0, 700), (700, 3000)):
+        index.widen(end - start)
+        index.put(np.arange(start, end), rows[start:end])
     found = 0
     for query in rows[:50]:
         exact = set(np.argsort(-(rows @ query))[:10].tolist())

@@ -202,6 +202,24 @@ print("free", flush=True)
 """
 
 
+def test_a_write_that_does_not_wait_is_busy_at_once_and_the_next_one_waits(path, store):
+    with closing(SqliteStore(path, timeout_ms=30_000)) as other:
+        with store.write():
+            began = time.monotonic()
+            with pytest.raises(StoreBusy), other.write(wait=False):
+                raise AssertionError
+            assert time.monotonic() - began < 10
+        with other.write(wait=False):
+            other.insert([make(EntityRow, id=77)])
+        with store.write():
+            ended = threading.Thread(target=other.insert, args=([make(EntityRow, id=78)],))
+            ended.start()
+            time.sleep(0.2)
+            assert store.count(EntityRow, 1, id=78) == 0
+        ended.join()
+        assert store.count(EntityRow, 1, id=[77, 78]) == 2
+
+
 def test_a_lock_held_by_another_process_is_busy(path):
     with child(HOLDER, path) as holder, closing(SqliteStore(path, timeout_ms=200)) as store:
         began = time.monotonic()

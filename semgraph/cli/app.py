@@ -37,7 +37,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
         "walks": "recall ask profile neighbors paths match",
     },
     "Name": {"naming": "declare alias unalias merge unmerge keep-apart suggest define predicates"},
-    "Keep": {"keeping": "export import verify stats backup recover", "probing": "probe"},
+    "Keep": {"keeping": "export import verify stats backup reembed recover", "probing": "probe"},
     "Learn": {"helping": "demo help config completion"},
 }
 #: The module of each command.

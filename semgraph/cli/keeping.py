@@ -1,4 +1,4 @@
-"""The commands that look after a store: export, import, verify, stats, backup, recover."""
+"""The commands that look after a store: export, import, verify, stats, backup, reembed, recover."""
 
 from __future__ import annotations
 
@@ -215,6 +215,19 @@ def backup(app: App, /, path: str) -> None:
     with working(f"copying to {clean(path)}"):
         graph.backup(path)
     show(app, {"path": path}, [clean(f"copied to {path}")])
+
+
+@command(example="semgraph reembed")
+@pass_app
+def reembed(app: App) -> None:
+    """Make the vectors that recall by meaning needs and that are missing, or of another model.
+
+    What was interrupted goes on where it stopped. The table that ships with semgraph needs no stored vectors.
+    """
+    graph = app.graph(writing=True)
+    with working("making vectors", graph.stats()["claims"]) as reach:
+        made = graph.reembed(progress=lambda done, _: reach(done))
+    show(app, {"made": made}, [count(made, "vector") + " made"])
 
 
 @command(example="semgraph recover damaged.db saved.db")

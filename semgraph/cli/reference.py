@@ -33,7 +33,7 @@ DOCUMENTS: Final = {
     "unmerge": "{id, label}", "keep-apart": "{a, b}", "suggest": "list of MergeSuggestion",
     "define": "a definition: what is not at its default", "predicates": "list of definitions, or the one asked for",
     "export": "{path}; the export itself if the path is -", "import": "Batch", "verify": "list of Problem",
-    "stats": "{count by name}", "backup": "{path}", "recover": "Recovery",
+    "stats": "{count by name}", "backup": "{path}", "reembed": "{made}", "recover": "Recovery",
     "probe": "{probes, limit, facts, recall, answers, conflicts, staleness, leaks, shortfalls}: shares or null; "
     "list of {line, kind, probe, what}",
     "demo": "no document: its commands print text", "help": "no document", "config": "{setting: {value, origin}}",

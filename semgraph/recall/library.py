@@ -1,23 +1,27 @@
 """What can be searched of a scope: the words of its claims and their vectors, in step with what is committed.
 
 Claims never change, so what was read of them stays right for every view; which facts they stand for, and when these
-hold, is asked of the store when a question is answered. Everything here can be made anew from the claims.
+hold, is asked of the store when a question is answered. Everything here can be made anew from the claims; of a large
+scope most is read from pages that an earlier recall left in the store (`semgraph.recall.shelving`).
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from semgraph.embedding import default_embedder
+from semgraph.embedding.static import StaticEmbedder
 from semgraph.errors import ConfigError
 from semgraph.index import feed
+from semgraph.index.pages import unpacked
+from semgraph.index.summed import Sums
 from semgraph.index.text import TextIndex
 from semgraph.index.vectors import Vectors
 from semgraph.recall.words import is_small, spoken, words
-from semgraph.store.schema import ClaimRow
+from semgraph.store.schema import ClaimRow, PageRow, VectorRow
 from semgraph.temporal import NEG_INF
 from semgraph.vocabulary import STATES
 
@@ -26,15 +30,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from semgraph.index.vectors import Nearest
     from semgraph.session import Session
+    from semgraph.store.protocol import Store
     from semgraph.vocabulary import Registry
 
-__all__ = ["Library", "library_of"]
+__all__ = ["READ", "VECTOR", "Library", "Run", "embedder_of", "library_of", "spelled"]
 
-_READ: Final = ("id", "subject", "predicate", "object", "subject_text", "object_text", "text")
+#: The columns of a claim that are searched.
+READ: Final = ("id", "subject", "predicate", "object", "subject_text", "object_text", "text")
+#: How the numbers of a stored vector are written: at 16 bits the ten nearest are the same in 9,995 of 10,000 places.
+VECTOR: Final = np.dtype("<f2")
 _PREDICATE: Final = "\x01"  # stands before the name of a predicate, so that no word is one
-_AT_A_TIME: Final = 256  # texts in one call of an embedder
-_A_RECALL: Final = 2048  # texts that an embedder other than the default is given before a question is answered
+_FEW: Final = 256  # vectors that are looked up one by one
 #: How often a word stands, of all words, to count half (Arora, Liang and Ma 2017, "A Simple but Tough-to-Beat Baseline
 #: for Sentence Embeddings", where it is `a`).
 _RARE: Final = 1e-3
@@ -42,72 +50,134 @@ _PRIOR: Final = 1000  # words of ordinary text that a scope is taken to have bes
 _SMALL: Final = 0.01  # how often a small word stands in ordinary text
 
 
+class Run(NamedTuple):
+    """Documents that follow each other, of claims recorded after `since` up to `until`; `kept` if a page has them."""
+
+    first: int
+    last: int
+    since: int
+    until: int
+    kept: bool
+
+
 class Library:
-    """The searchable claims of one scope; it changes only inside a read transaction of the store."""
+    """The searchable claims of one scope; it changes only inside a transaction of the store."""
 
     def __init__(self, embedder: Any) -> None:
         self.embedder = embedder
-        self._start()
+        self.table = embedder if isinstance(embedder, StaticEmbedder) else None
+        self.model = "" if self.table is None else self.table.id  # of the pages that are read and written here
+        self.generation = 0
+        self._start(-1)
 
-    def _start(self) -> None:
+    def _start(self, scope: int) -> None:
+        self.generation += 1
         self.text = TextIndex()
-        self.vectors = None if self.embedder is None else Vectors(self.embedder.dim)
-        self._pending: list[str] = []
-        self._scope, self._epoch, self._known = -1, -1, NEG_INF
+        self.sums = None if self.table is None else Sums(self.table)
+        self.rows = None if self.embedder is None or self.sums is not None else Vectors(self.embedder.dim)
+        self.missing: dict[int, str] = {}  # the claims of documents that have no vector yet
+        self.runs: list[Run] = []
+        self.scope, self.epoch, self._known = scope, -1, NEG_INF
         self._passing = False
+
+    @property
+    def vectors(self) -> Nearest | None:
+        """The vectors of the documents, however they are kept; None without an embedder."""
+        return self.rows if self.sums is None else self.sums
 
     # -- in step
 
     def refresh(self, session: Session) -> None:
-        """Take in what was written since, and make vectors of it."""
+        """Take in what was written since."""
         store = session.store
         row = store.scope(session.scope)
         if row is None:
-            self._start()
+            self._start(-1)
             return
-        if self._passing or self._scope != row.scope or not self._whole(session, row.feed):
-            self._start()
-        if self._known != row.last_recorded:
-            claims = store.tuples(ClaimRow, row.scope, _READ, recorded_at__gt=self._known)
-            self.text.add(self._documents(claims))
-        self._scope, self._epoch, self._known = row.scope, feed.epoch(row.feed), row.last_recorded
+        try:
+            if self._passing or self.scope != row.scope or not self._whole(store, row.feed):
+                self._start(row.scope)
+                self._open(store, row.last_recorded)
+            if self._known != row.last_recorded:
+                self._read(store, row.last_recorded)
+            self._fill(store)
+        except BaseException:
+            self._start(-1)
+            raise
+        self.epoch = feed.epoch(row.feed)
         self._passing = store.revision() is None  # what is being written may yet be undone
-        self.embed(None if self.embedder is default_embedder() else _A_RECALL)
 
-    def _whole(self, session: Session, told: str) -> bool:
+    def _whole(self, store: Store, told: str) -> bool:
         """Whether no claim was forgotten since."""
-        if self._epoch == feed.epoch(told):
+        if self.epoch == feed.epoch(told):
             return True
-        return session.store.count(ClaimRow, self._scope, recorded_at__le=self._known) == len(self.text)
+        return store.count(ClaimRow, self.scope, recorded_at__le=self._known) == len(self.text)
 
-    def _documents(self, claims: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, int, int, Sequence[str]]]:
-        for name, subject, predicate, target, near, far, text in claims:
-            told = far if text is None or text == far else f"{far} {text}" if far not in text else text
-            far_end = int(target[1:]) if target.startswith("e") else -1
-            self._pending.append(told if predicate == STATES else f"{near} {predicate.replace('_', ' ')} {told}")
-            named = [] if predicate == STATES else [_PREDICATE + predicate, *words(predicate)]
-            yield name, subject, far_end, [*words(near), *named, *words(told)]
+    def _open(self, store: Store, latest: int) -> None:
+        """Take in the pages of the store, and what lies between them; if one is damaged, nothing."""
+        try:
+            for page in store.select(PageRow, self.scope, model=self.model, until__le=latest):
+                if page.since > self._known:
+                    self._read(store, page.since)
+                self._load(page)
+        except ValueError:
+            self._start(self.scope)
 
-    def embed(self, most: int | None = None) -> int:
-        """How many vectors are missing still, after making those of at most so many claims.
+    def _load(self, page: PageRow) -> None:
+        arrays = unpacked(page.payload)
+        first = len(self.text)
+        try:
+            self.text.load(arrays)
+            if self.sums is not None:
+                self.sums.load(arrays)
+        except KeyError as error:
+            raise ValueError(f"a page has no {error}") from None
+        if page.since < self._known or (self.sums is not None and len(self.text) != len(self.sums)):
+            raise ValueError("a page does not follow the one before it")
+        self.runs.append(Run(first, len(self.text), page.since, page.until, kept=True))
+        self._known = page.until
 
-        An embedder that fails leaves them missing: a question is then answered without them.
-        """
-        if self.vectors is None:
-            self._pending.clear()
-            return 0
-        wanted = len(self._pending) if most is None else min(most, len(self._pending))
-        done = 0
-        while done < wanted:
-            batch = self._pending[done : min(done + _AT_A_TIME, wanted)]
-            try:
-                rows = np.asarray(self.embedder.encode(batch), np.float32)
-            except Exception:  # noqa: BLE001 - whatever somebody's model raises
-                break
-            self.vectors.extend(_unit(self._checked(rows, len(batch))))
-            done += len(batch)
-        del self._pending[:done]
-        return len(self._pending)
+    def _read(self, store: Store, until: int) -> None:
+        """Take in the claims up to a moment, by id."""
+        first, since = len(self.text), self._known
+        claims = store.tuples(ClaimRow, self.scope, READ, recorded_at__gt=since, recorded_at__le=until)
+        texts = list[str]()
+        self.text.add(_documents(claims, texts))
+        if self.sums is not None:
+            self.sums.add(texts)
+        if texts:
+            self.runs.append(Run(first, len(self.text), since, until, kept=False))
+        self._known = until
+
+    def _fill(self, store: Store) -> None:
+        """Take in the stored vectors of documents that are new here; those that have none are missing."""
+        rows = self.rows
+        if rows is None or len(rows) == len(self.text):
+            return
+        fresh = {self.text.ids[document]: document for document in range(len(rows), len(self.text))}
+        where = {"claim": list(fresh)} if len(fresh) <= _FEW else {}
+        rows.widen(len(fresh))
+        documents, vectors = list[int](), list[bytes]()
+        for claim, model, dim, vector in store.tuples(
+            VectorRow, self.scope, ("claim", "model", "dim", "vector"), **where
+        ):
+            if claim in fresh:
+                self.check(model, dim)
+                documents.append(fresh.pop(claim))
+                vectors.append(vector)
+        if documents:
+            told = np.frombuffer(b"".join(vectors), VECTOR).reshape(len(documents), rows.dim)
+            rows.put(np.array(documents), told.astype(np.float32))
+        self.missing.update((document, claim) for claim, document in fresh.items())
+
+    def check(self, model: str, dim: int) -> None:
+        """Nothing, or ConfigError where a stored vector can't be compared with those of the embedder."""
+        if (model, dim) != (self.embedder.id, self.embedder.dim):
+            raise ConfigError(
+                f"the vectors of this scope were made by {model!r} with {dim} dimensions, and the embedder is now "
+                f"{self.embedder.id!r} with {self.embedder.dim}: vectors of several models can't be compared. Run "
+                "`semgraph reembed` (or kg.reembed()) to make them anew, or open the graph with the embedder of before"
+            )
 
     # -- questions
 
@@ -117,28 +187,11 @@ class Library:
         return [[word, *(_PREDICATE + name for name in named.get(word, ()))] for word in wanted]
 
     def vector(self, question: str) -> NDArray[np.float32] | None:
-        """The question as a vector, in which a word that is everywhere in the scope counts little."""
-        if self.embedder is None or not self.text.ids:
+        """The question as a vector of the table, in which a word that is everywhere in the scope counts little."""
+        if self.table is None or not len(self.text):
             return None
-        weighted = getattr(self.embedder, "encode_weighted", None)
-        try:
-            if weighted is None:
-                row = np.asarray(self.embedder.encode([question]), np.float32)
-            else:
-                row = weighted({run: self._weight(run, forms) for run, forms in spoken(question)})[None]
-        except Exception:  # noqa: BLE001 - as above
-            return None
-        row = _unit(self._checked(row, 1))[0]
+        row = self.table.encode_weighted({run: self._weight(run, forms) for run, forms in spoken(question)})
         return row if np.any(row) else None
-
-    def _checked(self, rows: NDArray[np.float32], number: int) -> NDArray[np.float32]:
-        """The vectors of so many texts; one that holds no numbers is none. ConfigError if they are of another shape."""
-        if rows.shape != (number, self.embedder.dim):
-            raise ConfigError(
-                f"the embedder {self.embedder.id!r} says that its vectors have {self.embedder.dim} dimensions, and "
-                f"gave an array of shape {rows.shape} for {number} texts: vectors of several models can't be compared"
-            )
-        return np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, np.float32(0))
 
     def _weight(self, run: str, forms: Sequence[str]) -> float:
         prior = _SMALL if is_small(run) else 0.0
@@ -147,9 +200,35 @@ class Library:
         return _RARE / (_RARE + share)
 
 
+def spelled(predicate: str, near: str, far: str, text: str | None) -> str:
+    """A claim as a sentence, for an embedder."""
+    told = _told(far, text)
+    return told if predicate == STATES else f"{near} {predicate.replace('_', ' ')} {told}"
+
+
+def _told(far: str, text: str | None) -> str:
+    if text is None or text == far:
+        return far
+    return text if far in text else f"{far} {text}"
+
+
+def _documents(claims: Iterable[tuple[Any, ...]], texts: list[str]) -> Iterator[tuple[str, int, int, Sequence[str]]]:
+    """Claims as documents; their sentences are put into `texts`."""
+    for name, subject, predicate, target, near, far, text in claims:
+        texts.append(spelled(predicate, near, far, text))
+        far_end = int(target[1:]) if target.startswith("e") else -1
+        named = [] if predicate == STATES else [_PREDICATE + predicate, *words(predicate)]
+        yield name, subject, far_end, [*words(near), *named, *words(_told(far, text))]
+
+
+def embedder_of(session: Session) -> Any:
+    """The session's embedder, loaded if it is the one that ships with semgraph; None for none."""
+    return default_embedder() if session.embedder == "default" else session.embedder
+
+
 def library_of(session: Session) -> Library:
     """The library of the session's scope, in step; one for all handles of a connection that have the same embedder."""
-    embedder = default_embedder() if session.embedder == "default" else session.embedder
+    embedder = embedder_of(session)
     found = session.libraries.get(session.scope)
     if not isinstance(found, Library) or found.embedder is not embedder:
         found = session.libraries[session.scope] = Library(embedder)
@@ -164,14 +243,9 @@ def _predicate_words(registry: Registry) -> dict[str, list[str]]:
     for name in registry:
         resolved = registry.resolve(name)
         stored = resolved.predicate.name
-        spelled = [*resolved.predicate.aliases, *([name] if resolved.inverse else [])]
-        others = {word for each in spelled for word in words(each)}
+        spelled_out = [*resolved.predicate.aliases, *([name] if resolved.inverse else [])]
+        others = {word for each in spelled_out for word in words(each)}
         for word in sorted(others.difference(words(stored))):
             if stored not in found.setdefault(word, []):
                 found[word].append(stored)
     return found
-
-
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1), np.float32)

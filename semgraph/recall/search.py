@@ -22,6 +22,9 @@ from semgraph.walk.disputes import partners
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from semgraph.model import Fact
     from semgraph.reader import Reader, Reading
     from semgraph.recall.library import Library
@@ -43,13 +46,13 @@ _Scored = dict[str, tuple[float, dict[str, int]]]
 
 
 class _Question(NamedTuple):
-    """A question as the channels see it: its words, and what it names.
+    """A question as the channels see it: as a vector, its words, and what it names.
 
     The facts of what it names come before others, unless it is named by a word for oneself, or is a hub: that is a hint
     and no order.
     """
 
-    text: str
+    meaning: NDArray[np.float32] | None
     words: Sequence[str]
     mentions: Sequence[Mention]
     named: frozenset[int]
@@ -67,11 +70,13 @@ def recall(
     min_confidence: float,
     valid_at: int | None,
     channels: Mapping[str, float] | None = None,
+    meaning: NDArray[np.float32] | None = None,
 ) -> list[Hit]:
     """The best facts first, those about entities that the question names before all others; at most `limit`.
 
     Right after a fact come all that it is in conflict with, beyond the limit and below the floor. The floor is one for
     what was said, not for being disputed: else four equally sure values would keep each other out, and all be silent.
+    `meaning` is the question as a vector of the session's own embedder, if it has one.
     """
     limit = checked_count("limit", limit, 0)
     hops = checked_count("hops", hops, 0)
@@ -81,8 +86,8 @@ def recall(
     if limit == 0 or not text.strip():
         return []
     corpus = Corpus(reader, cut, min_confidence)
-    question = _question(corpus, text, valid_at)
     library = library_of(reader.session)
+    question = _question(corpus, text, valid_at, library.vector(text) if meaning is None else meaning)
     scored, found = _scored(corpus, library, question, limit, hops, weight)
     order = [(key, score, own) for key, (score, own) in scored.items()]
     order.sort(key=lambda each: (question.first.isdisjoint(corpus.facts[each[0]].ends), -each[1], each[0]))
@@ -98,7 +103,7 @@ def _check(query: object, min_confidence: object) -> None:
         raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
 
 
-def _question(corpus: Corpus, text: str, valid_at: int | None) -> _Question:
+def _question(corpus: Corpus, text: str, valid_at: int | None, meaning: NDArray[np.float32] | None) -> _Question:
     found = mentions(corpus.reader, text, valid_at)
     words_for_self = corpus.reader.session.config.self_names
     proper = {
@@ -107,7 +112,7 @@ def _question(corpus: Corpus, text: str, valid_at: int | None) -> _Question:
     everything = {number for mention in found for number in mention.entities}
     hubs = {number for number in everything if corpus.is_hub(number)}
     return _Question(
-        text,
+        meaning,
         content_words(text),
         found,
         frozenset(everything - hubs),
@@ -129,7 +134,7 @@ def _scored(
     if weight["lexical"]:
         found["lexical"] = lexical
     if weight["vector"]:
-        found["vector"] = channels.vector(corpus, library, library.vector(question.text), wanted, about)
+        found["vector"] = channels.vector(corpus, library, question.meaning, wanted, about)
     if weight["graph"]:
         found["graph"] = _graph(corpus, question, lexical, hops)
     if weight["exact"]:
@@ -160,8 +165,7 @@ def _later_first(
         else None
         for (key, *_), document in zip(order, documents, strict=True)
     ]
-    rows = vectors.rows
-    return [order[at] for at in later_first(sentences, lambda a, b: float(rows[documents[a]] @ rows[documents[b]]))]
+    return [order[at] for at in later_first(sentences, lambda a, b: vectors.alike(documents[a], documents[b]))]
 
 
 def _trust(corpus: Corpus, key: str) -> float:

@@ -95,7 +95,7 @@ class Facts:
         rows = chain.from_iterable(map(FactRow._make, unpacked(self._symbols, FactRow, part)) for part in own)
         return chain(rows, (fact for fact, _ in self._cast(scope, where)))
 
-    def tuples(self, scope: int, names: tuple[str, ...], where: Mapping[str, Where]) -> Iterator[tuple[Value, ...]]:
+    def tuples(self, scope: int, names: tuple[str, ...], where: Mapping[str, Where]) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order, which takes the whole of them into memory."""
         wanted = (*definition(FactRow).key, *names)
         places = [column(FactRow, name).at for name in wanted]

@@ -135,7 +135,7 @@ class MemoryStore:
             raise StoreError("rows can be iterated only inside a transaction: open `read()` or `write()` first")
         return iter(self.select(table, scope, order=order, limit=None, **where))
 
-    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
+    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order; otherwise as `iterate`."""
         places = [column(table, name).at for name in names]
         return (tuple(row[at] for at in places) for row in self.iterate(table, scope, order=(), **where))

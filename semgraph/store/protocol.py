@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from semgraph.store.schema import Row
 
@@ -67,7 +67,7 @@ class Store(Protocol):
     def iterate(self, table: type[R], scope: int, *, order: Sequence[str] | None = (), **where: Where) -> Iterator[R]:
         """The same, a few at a time; the caller holds a transaction open meanwhile."""
 
-    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
+    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order, for whoever reads very many rows; otherwise as `iterate`."""
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:

@@ -158,7 +158,7 @@ class SqliteStore:
             with self._looking():
                 return self._tables.iterate(table, scope, order, where)
 
-    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Value, ...]]:
+    def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order; digests are not checked. Otherwise as `iterate`."""
         with self._lock:
             self._inside_transaction()

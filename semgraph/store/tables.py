@@ -74,7 +74,7 @@ class Tables:
 
     def tuples(
         self, table: RowType, scope: int, names: tuple[str, ...], where: Mapping[str, Where]
-    ) -> Iterator[tuple[Value, ...]]:
+    ) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order."""
         asked = statements.picking(table, names, tuple(where), tuple(map(type, where.values())))
         if table is FactRow:
