@@ -1,4 +1,4 @@
-"""What recall keeps in the store: pages of words, and vectors of a model; nothing depends on them, and forget clears."""
+"""What recall keeps in the store: pages of words, vectors of a model. Nothing depends on it, and forget clears it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from semgraph.recall import embedded, library, shelving
 from semgraph.store import open_store
 from semgraph.store.schema import ClaimRow, PageRow, VectorRow
 
-WORDS = "red blue fox hen runs sleeps in the barn of Ann near Oslo 7 zoë 北京".split()
+WORDS = ["red", "blue", "fox", "hen", "runs", "sleeps", "in", "barn", "of", "Ann", "near", "Oslo", "7", "zoë", "北京"]
 
 
 def now():
@@ -305,8 +305,6 @@ def test_an_export_has_neither_pages_nor_vectors(path, small_pages, tmp_path):
     with opened(path, embedder=Letters()) as graph:
         graph.add_all(sentences(20))
         graph.recall("fox")
-        import semgraph
-
         semgraph.write(graph, tmp_path / "out.jsonl")
         graph.recall("hen")
     text = (tmp_path / "out.jsonl").read_text("utf-8")
