@@ -400,7 +400,7 @@ class Answer:
     """What the graph answers to a question: plain values, the facts they rest on, and the plan in words.
 
     `sure`: the whole question was understood, and nothing disputes the facts. Without values the plan says what was not
-    understood, and the facts are only those that recall finds.
+    understood, and the facts are only those that recall finds. `unit`: years or days, after "how long".
     """
 
     values: list[Any]
@@ -408,12 +408,17 @@ class Answer:
     paths: list[Path]
     plan: str
     sure: bool
+    unit: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self.values)
 
+    def shown(self) -> list[str]:
+        """The values as text, with their unit."""
+        return [f"{value} {self.unit}" if self.unit else str(value) for value in self.values]
+
     def __str__(self) -> str:
-        shown = ", ".join(str(value) for value in self.values)
+        shown = ", ".join(self.shown())
         return shown if self.sure else f"{shown or 'no answer'} ({'not sure: ' if shown else ''}{self.plan})"
 
 

@@ -153,3 +153,41 @@ def test_a_question_is_a_text(kg):
 )
 def test_what_a_question_asks_of_time(question, signal, kind):
     assert tuple(map(str, temporal(question))) == (signal, kind)
+
+
+MINE = [
+    ("Who is my manager?", ["Kari"]),
+    ("Is Kari my manager?", [True]),
+    ("Is Bo my manager?", [False]),
+    ("Who is my manager's manager?", ["Bo"]),
+    ("Where do I live?", ["Oslo"]),
+    ("Where does my sister live?", ["Bergen"]),
+    ("What is my sister's name?", ["Liv"]),
+    ("What is my sister called?", ["Liv"]),
+    ("What am I allergic to?", ["nuts"]),
+]
+
+
+@pytest.mark.parametrize(("question", "values"), MINE)
+def test_my_means_whom_the_graph_is_about(question: str, values: list):
+    with semgraph.KnowledgeGraph(clock=lambda: NOW) as graph:
+        for text in ("My manager is Kari.", "I live in Oslo.", "My sister is Liv.", "I am allergic to nuts."):
+            assert graph.remember(text)
+        graph.add("Kari", "reports_to", "Bo")
+        graph.add("Liv", "lives_in", "Bergen")
+        assert graph.ask(question).values == values
+
+
+def test_my_of_a_graph_that_knows_nothing_of_the_user_is_not_understood(kg):
+    assert not kg.ask("Who is my manager?").values
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("How long was Boris Johnson mayor of London?", "8.0 years"),
+        ("How many days was Boris Johnson mayor of London?", "2922 days"),
+    ],
+)
+def test_a_duration_has_a_unit(kg, question: str, shown: str):
+    assert str(kg.ask(question)) == shown

@@ -71,10 +71,10 @@ def test_an_understood_question_without_an_answer_says_so(folder):
     ("When did Maya join Linear?", ["2024-06-01"], True),
     ("What did Maya eat?", [], False),
 ])  # fmt: skip
-def test_the_document_has_values_facts_plan_and_sure(folder, question, values, sure):
+def test_the_document_has_values_unit_facts_plan_and_sure(folder, question, values, sure):
     out, err = ask(folder, question, "--json")
     document = json.loads(out)
-    assert list(document) == ["values", "facts", "plan", "sure"]
+    assert list(document) == ["values", "unit", "facts", "plan", "sure"]
     assert (document["values"], document["sure"], err) == (values, sure, "")
     assert document["facts"]
     assert document["facts"][0]["predicate"]

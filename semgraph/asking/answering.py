@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from semgraph.asking.edges import Edge
+    from semgraph.reader import Reader
     from semgraph.view import GraphView
 
 __all__ = ["ask"]
@@ -28,6 +29,7 @@ __all__ = ["ask"]
 _LEAST: Final = 0.5  # more of the words of a question than this share a plan must account for
 _DAY: Final = 86_400_000_000
 _YEAR: Final = 365.2425
+_MY: Final = re.compile(r"\bm(?:y|ine)\b", re.IGNORECASE)
 
 
 class _Asking:
@@ -49,9 +51,17 @@ class _Asking:
                 start = question.index(mention.text, at)
                 at = start + len(mention.text)
                 found.append(Named(start, at, mention.entities))
-                for number in mention.entities:
-                    self.known[number] = reader.directory.entity(number)
-        return found
+            found += self._speaker(reader, question, found)
+            for number in {number for named in found for number in named.entities}:
+                self.known[number] = reader.directory.entity(number)
+        return sorted(found)
+
+    def _speaker(self, reader: Reader, question: str, found: Sequence[Named]) -> list[Named]:
+        """Where the question says "my": whom it means, if anything is known of them."""
+        taken = [(named.start, named.end) for named in found]
+        mine = [m.span() for m in _MY.finditer(question) if not any(a <= m.start() < b for a, b in taken)]
+        numbers = tuple(reader.directory.find("me", reader.snapshot, None)) if mine else ()
+        return [Named(start, end, numbers) for start, end in mine if numbers]
 
     def entities(self, named: Named) -> list[Entity]:
         return [self.known[number] for number in named.entities]
@@ -119,7 +129,8 @@ class _Asking:
         sure = bool(values) and not left and all(self._sure(edge.fact) for edge in edges)
         told = _told(plan, question, when, left)
         rivals = question.asked is Asked.VALUE and any(edge.fact.conflicted for edge in edges)
-        return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not rivals)
+        unit = question.unit if values else None
+        return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not rivals, unit=unit)
 
     def _unconnected(self, question: Question, plan: Plan, unmet: Sequence[Named]) -> Answer:
         """Nothing joins what the question names: no, where there is room for one value only; else that is not known."""
@@ -179,8 +190,7 @@ class _Asking:
                 min(end, self.now) - start for start, end in map(ends_of, (e.fact for e in edges)) if start != NEG_INF
             )
             whole = days // _DAY
-            in_days = "day" in question.text.lower()
-            return [whole if in_days else round(whole / _YEAR, 2)] if edges and days > 0 else []
+            return [whole if question.unit == "days" else round(whole / _YEAR, 2)] if edges and days > 0 else []
         return _unique(_plain(edge.far) for edge in edges)
 
     def _sure(self, fact: Fact) -> bool:

@@ -105,7 +105,9 @@ class _Search(NamedTuple):
         """The plan with one more step, if words of the clause, or another thing in it, call for that step."""
         left = [(i, word) for i, word in enumerate(self.clause.words) if i not in plan.used]
         match, shared, form = alike(self.edges.names(predicate), {word.stem: word.text for _, word in left})
-        places = frozenset(i for i, word in left if word.stem in shared)
+        # Of a word that is said twice, the one that is nearer.
+        near = sorted(left, key=lambda each: abs(each[1].start - self.named.start), reverse=True)
+        places = frozenset({word.stem: i for i, word in near if word.stem in shared}.values())
         others = self.others
         met = frozenset(i for i, ids in others.items() if any(_id(edge.far) in ids for edge in found)) - plan.met
         wordless = not self.clause.words and not plan.steps and met
@@ -142,7 +144,9 @@ def _faces(text: str, clause: Clause, places: Iterable[int], named: Named, form:
     "Who manages Kari?" asks for the subject, "Who does Kari manage?" and "the manager of Kari" for the object.
     """
     word = min((clause.words[i] for i in places), key=lambda found: found.start)
-    owns = bool(re.match("['’]s? ", text[named.end :]) or re.search(r"\bof (?:the )?\Z", text[: named.start]))
+    owns = text[named.start : named.end].lower() == "my" or bool(
+        re.match("['’]s? ", text[named.end :]) or re.search(r"\bof (?:the )?\Z", text[: named.start])
+    )
     if form in ("noun", "of"):  # "Kari's manager", "the parent of Lea"; "what is Patrick the CEO of?"
         subject = owns == (form == "noun")
         return 0.5 if subject == active else -1.0

@@ -71,16 +71,23 @@ class Question(NamedTuple):
     place: int | None
     present: bool
 
+    @property
+    def unit(self) -> str | None:
+        """What the answer is counted in, where that is a time: days if the question says so, else years."""
+        if self.asked is not Asked.DURATION:
+            return None
+        return "days" if re.search(r"\bdays?\b", self.text, re.IGNORECASE) else "years"
+
 
 _SMALL: Final = frozenset(
     listed(
-        "a about after all also an and any anyone anything are as at be became been before being by can could "
-        "current currently date day days did do does done during earliest ever far first for from give had happen "
-        "happened has have he held her his hold holds how i in into is it its last latest list long many me month "
-        "months most much my name next now of old on or our people person person's previous recent recently say "
-        "says second she show since some somebody someone still tell than that the their them then there these they "
-        "thing third this those time to today until us was we were what when where which while who whom whose why "
-        "will with year years you your"
+        "a about after all also am an and any anyone anything are as at be became been before being by called can "
+        "could current currently date day days did do does done during earliest ever far first for from give had "
+        "happen happened has have he held her his hold holds how i in into is it its last latest list long many me "
+        "month months most much my name named next now of old on or our people person person's previous recent "
+        "recently say says second she show since some somebody someone still tell than that the their them then there "
+        "these they thing third this those time to today until us was we were what when where which while who whom "
+        "whose why will with year years you your"
     )
 )
 # What kind of thing is meant, and verbs for having any part: the relation says the rest.
@@ -188,11 +195,12 @@ def _clause(
 def _content(text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) -> Iterator[Word]:
     for match in re.finditer(r"[^\W_]+(?:['’][a-z]+)?", text[start:end]):
         at = start + match.start()
-        low = re.sub("['’]s?$", "", match[0].lower())
+        written = re.sub("['’]s?$", "", match[0])
+        low = written.lower()
         if low in _SMALL or low in _KINDS or re.fullmatch(r"\d+(?:st|nd|rd|th)", low) or _inside(at, taken):
             continue
         for stem in stems(low):
-            yield Word(match[0], stem, at)
+            yield Word(written, stem, at)
 
 
 def _asked(text: str, sense: Temporal, main: Sequence[tuple[int, int]]) -> Asked:

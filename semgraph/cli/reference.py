@@ -25,7 +25,7 @@ DOCUMENTS: Final = {
     "timeline": "list of Fact", "list": "list of Fact", "entities": "list of Entity", "aliases": "list of text",
     "conflicts": "list of ConflictSet", "explain": "Explanation for an id, else a list of Explanation",
     "history": "list of FactVersion", "diff": "Diff", "rejected": "list of Rejection", "recall": "list of Hit",
-    "ask": "{values, facts, plan, sure}",
+    "ask": "{values, unit, facts, plan, sure}",
     "profile": "Profile",
     "neighbors": "list of Neighbor", "paths": "list of Path",
     "match": "list of {values, interval: [from, to], facts: list of Fact}",

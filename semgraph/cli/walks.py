@@ -60,7 +60,7 @@ def ask(app: App, /, question: str) -> None:
     The values, then the facts that they rest on. What is not understood is said, and nothing is guessed.
     """
     found = app.view().ask(question)
-    document = {"values": found.values, "facts": found.facts, "plan": found.plan, "sure": found.sure}
+    document = {name: getattr(found, name) for name in ("values", "unit", "facts", "plan", "sure")}
     if not found.values and not app.json:
         understood = not found.plan.startswith("not understood")
         why = f"nothing that is known answers it ({found.plan})" if understood else found.plan
@@ -72,7 +72,7 @@ def _answer(found: Answer) -> Iterator[str]:
     """The values, one a line; indented what they rest on, and why they are not sure."""
     from semgraph.cli.words import Dates, notes, sentence, told
 
-    yield from (paint(clean(str(value)), "name") for value in found.values)
+    yield from (paint(clean(value), "name") for value in found.shown())
     if not found.values and found.facts:
         yield "not an answer; facts that may matter:"
     dates = Dates(found.facts)
