@@ -24,36 +24,51 @@ T = TypeVar("T")
 class Bounded(list[T]):
     """A list that says whether a bound was hit: where `.truncated` is true, there is more than what it holds.
 
-    What it holds may be made when first asked for; its length is known before that.
+    What it holds, and whether there is more, may be made out when first asked for; its length is known before that.
     """
 
-    __slots__ = ("_making", "_size", "truncated")
+    __slots__ = ("_making", "_size", "_truncated")
 
     _making: Callable[[], Iterable[T]] | None
     _size: int
+    _truncated: bool | Callable[[], bool]
 
     def __new__(cls, *_: object, **__: object) -> Self:
         """An empty one; what is copied or read from a pickle is filled before anything else is set."""
         made = super().__new__(cls)
-        made._making, made._size, made.truncated = None, 0, False
+        made._making, made._size, made._truncated = None, 0, False
         return made
 
-    def __init__(self, items: Iterable[T] = (), *, truncated: bool = False) -> None:
+    def __init__(self, items: Iterable[T] = (), *, truncated: bool | Callable[[], bool] = False) -> None:
         super().__init__(items)
-        self.truncated = truncated
+        self._truncated = truncated
 
     @classmethod
     def later(cls, making: Callable[[], Iterable[T]], size: int, *, truncated: bool) -> Self:
         """A list of so many items that are made when something else than their number is wanted."""
-        found = cls(truncated=truncated)
-        found._making, found._size = making, size
+        found = super().__new__(cls)
+        found._making, found._size, found._truncated = making, size, truncated
         return found
+
+    @property
+    def truncated(self) -> bool:
+        """Whether there is more than this."""
+        if not isinstance(self._truncated, bool):
+            self._truncated = self._truncated()
+        return self._truncated
 
     def __len__(self) -> int:
         return super().__len__() if self._making is None else self._size
 
     def __radd__(self, other: list[T]) -> list[T]:
         return [*other, *self] if isinstance(other, list) else NotImplemented
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """For a copy, which knows all that is to be known."""
+        self._truncated = self.truncated
+        if self._making is not None:
+            self._fill()
+        return super().__reduce_ex__(protocol)
 
     def _fill(self) -> None:
         making = self._making
@@ -77,7 +92,7 @@ def _filled_first(name: str) -> Callable[..., Any]:
 
 _OF_ITEMS = (
     "__iter__ __reversed__ __getitem__ __setitem__ __delitem__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ "
-    "__add__ __iadd__ __mul__ __rmul__ __imul__ __repr__ __reduce_ex__ __sizeof__ "
+    "__add__ __iadd__ __mul__ __rmul__ __imul__ __repr__ __sizeof__ "
     "append clear copy count extend index insert pop remove reverse sort"
 )
 for _name in _OF_ITEMS.split():

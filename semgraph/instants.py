@@ -66,6 +66,7 @@ _CYCLE_ORDINAL = date(_CYCLE_YEARS, 1, 1).toordinal()
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _LAST_PLAIN_YEAR = 9999
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 _UTC_NAMES = {"UTC", "Etc/UTC", "Z", "UTC+00:00", "+00:00"}
 _FIXED_ZONE = re.compile(r"(?:UTC)?([+-])([0-9]{2}):([0-9]{2})(?::([0-9]{2}))?")
 
@@ -155,6 +156,8 @@ def next_recorded(wall: Instant, last: Instant) -> Instant:
 
 def instant_of(moment: datetime) -> Instant:
     """The instant of an aware datetime; `naive_time` for one without offset."""
+    if moment.tzinfo is UTC:
+        return (moment - _EPOCH) // _MICROSECOND
     offset = moment.utcoffset()
     if offset is None:
         raise naive_time(moment.isoformat())

@@ -7,6 +7,7 @@ or what a transaction is about to write.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.errors import RejectedError
@@ -25,6 +26,7 @@ UNTOLD: Final = object()
 STALE: Final = object()  # something was written since
 _MISSING: Final = object()
 _KEPT: Final = 200_000  # names, labels, values
+_BREATH: Final = 1000  # microseconds for which a view may rely on the look at the file that made it
 
 
 class _Way(NamedTuple):
@@ -45,6 +47,7 @@ class Points:
         self._session = session
         self._besides = index.besides
         self._revision = session.store.revision
+        self._timed = session.clock is None  # whether views are made at the time that the machine shows
         self._lock = index.lock
         self._nodes: dict[object, int] = {}
         self._ways: dict[object, _Way] = {}
@@ -62,22 +65,45 @@ class Points:
         with self._lock:
             return self.index.known if revision is not None and revision == self.index.revision else None
 
-    def value(self, subject: object, predicate: object, instant: int | None, known_at: int, default: Any) -> Any:
-        """The one value that holds at an instant (None: now), the default if none does; or UNTOLD or STALE."""
-        found = self._value(subject, predicate, instant, known_at, default)
+    def value(
+        self,
+        subject: object,
+        predicate: object,
+        instant: int | None,
+        known_at: int,
+        default: Any,
+        made: int | None = None,
+    ) -> Any:
+        """The one value that holds at an instant (None: now), the default if none does; or UNTOLD or STALE.
+
+        `made` is when the view was, if it is pinned to what was known then: its answer is no other by now, so the file
+        need not be looked at again at once.
+        """
+        found = self._value(subject, predicate, instant, known_at, default, made)
         if found is _MISSING:
             if not self._learnt(subject, predicate, instant):
                 return UNTOLD
-            found = self._value(subject, predicate, instant, known_at, default)
+            found = self._value(subject, predicate, instant, known_at, default, made)
         return UNTOLD if found is _MISSING else found
 
-    def _value(self, subject: object, predicate: object, instant: int | None, known_at: int, default: Any) -> Any:
+    def _value(
+        self,
+        subject: object,
+        predicate: object,
+        instant: int | None,
+        known_at: int,
+        default: Any,
+        made: int | None,
+    ) -> Any:
         """The same from what is known here; _MISSING where a name, a label or a literal is not yet."""
-        revision = self._revision()
         index = self.index
+        fresh = made is not None and known_at == index.known and self._timed and _since(made) < _BREATH
+        revision = (index.revision if fresh else None) or self._revision()
         with self._lock:
+            if revision is None:
+                return UNTOLD
             if revision != index.revision or index.columns is not self.columns or index.besides != self._besides:
-                return UNTOLD if revision is None else STALE
+                return STALE
             if known_at < index.known:
                 return UNTOLD
             try:
@@ -112,7 +138,7 @@ class Points:
         """Whether what `_value` needs could be read from the store, and is known here from now on."""
         session = self._session
         with session.read():
-            if session.store.revision() != self.index.revision or not self.fit:
+            if self.known() is None or not self.fit:
                 return False
             try:
                 node, way = self._node(subject), self._way(predicate)
@@ -165,6 +191,12 @@ class Points:
         claims = reader.ledger.fetch(reader.body(literals[0]).claims)
         found = reader.object_of(literals[0].object, next(iter(claims.values()), None))
         return found.value if isinstance(found, Literal) else _MISSING
+
+
+def _since(made: int) -> int:
+    """The microseconds since; very many where the clock was put back meanwhile."""
+    passed = time.time_ns() // 1000 - made
+    return passed if passed >= 0 else _BREATH
 
 
 def _keep(kept: dict[Any, Any], key: object, found: object) -> None:

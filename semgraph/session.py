@@ -146,6 +146,8 @@ class Session:
             with self.store.write():
                 try:
                     row = self.store.scope(self.scope) or self.store.create_scope(self.scope)
+                    if (index := self.indexes.get(self.scope)) is not None:
+                        index.outdated()
                     self._sync(row)
                     recorded_at = next_recorded(self.wall(), row.last_recorded)
                     self.ledger.changed.clear()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from semgraph import factrow
 from semgraph.comparison import compare
@@ -36,8 +35,7 @@ __all__ = ["CHUNK", "GraphView", "Slice"]
 CHUNK = 500  # facts made at a time on the way through a whole graph
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(NamedTuple):
     """What a view looks at: an instant, a window, or (neither) the present; and a moment of knowledge."""
 
     valid_at: int | None = None
@@ -56,7 +54,6 @@ class GraphView(WalkingView, NamedView):
     def __init__(self, session: Session, cut: Slice) -> None:
         self._session = session
         self._slice = cut
-        self._known = cut.known_at
         self._moment = cut.pinned if cut.valid_at is None else cut.valid_at  # at which facts are judged; None is now
 
     # -- the slice
@@ -151,8 +148,10 @@ class GraphView(WalkingView, NamedView):
         ('Oslo', 'not known')
         """
         if not qualifiers and self._slice.window is None:
-            points = self._session.points
-            found = STALE if points is None else points.value(subject, predicate, self._moment, self._known, default)
+            points, cut = self._session.points, self._slice
+            found = STALE
+            if points is not None:
+                found = points.value(subject, predicate, self._moment, cut.known_at, default, made=cut.pinned)
             if found is STALE:
                 found = self._followed_value(subject, predicate, default)
             if found is not UNTOLD:
@@ -171,7 +170,8 @@ class GraphView(WalkingView, NamedView):
     def _followed_value(self, subject: Name, predicate: str, default: Any) -> Any:
         """What memory tells of the value once it has caught up; UNTOLD where the store has to be asked."""
         points = self._session.followed()
-        found = UNTOLD if points is None else points.value(subject, predicate, self._moment, self._known, default)
+        known = self._slice.known_at
+        found = UNTOLD if points is None else points.value(subject, predicate, self._moment, known, default)
         return UNTOLD if found is STALE else found
 
     def facts(

@@ -9,7 +9,18 @@ from semgraph.model import Fact, Hit
 from semgraph.profiling import checked_budget, checked_counter, fitted, in_order
 from semgraph.reader import components
 from semgraph.render import FLOOR, Dispute, render_facts
-from semgraph.walk import Cut, Hops, edge_columns, filled_graph, match, neighbours, paths, quick_neighbours
+from semgraph.walk import (
+    Cut,
+    Hops,
+    Routes,
+    edge_columns,
+    filled_graph,
+    match,
+    neighbours,
+    paths,
+    quick_neighbours,
+    quick_paths,
+)
 from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
 
 if TYPE_CHECKING:
@@ -120,12 +131,13 @@ class WalkingView:
             raise InputError("mode 'snapshot' needs an instant: ask kg.at(when) or the graph itself, or use 'overlap'")
         elif mode != "snapshot" and self._slice.valid_at is not None:
             raise InputError(f"mode {mode!r} looks at more than one instant: ask the graph itself or kg.during()")
+        asked = Routes.checked(mode, cutoff, limit, direction, predicates)
+        found = quick_paths(self._session, self._pinned(), source, target, self._slice.known_at, asked)
+        if found is not None:
+            return found
         with self.reading() as reader:
             cut = self._cut() if mode == "snapshot" else Cut(None, window, self._slice.cover)
-            ends = [reader.directory.known(name, reader.snapshot, self._slice.valid_at) for name in (source, target)]
-            return paths(
-                reader, cut, *ends, mode=mode, cutoff=cutoff, limit=limit, direction=direction, predicates=predicates
-            )
+            return paths(reader, cut, (source, target), self._slice.valid_at, asked)
 
     def match(self, *patterns: tuple[object, object, object], limit: int | None = None) -> list[Row]:
         """Every way to make all the patterns facts: rows by name of variable, each with the time in which it holds.

@@ -136,6 +136,23 @@ def test_what_is_no_predicate_is_refused_from_memory_too():
             kg.value("Ann", wrong)
 
 
+def test_a_view_keeps_to_what_was_known_and_to_what_was_forgotten_since(tmp_path):
+    kg, other = KnowledgeGraph(tmp_path / "kg.db"), KnowledgeGraph(tmp_path / "kg.db")
+    with closing(kg), closing(other):
+        kg.add("Ann", "works_at", "Acme", valid_from="2020")
+        loaded(kg)
+        assert kg.value("Ann", "works_at") == "Acme"
+        views = [kg.at("2021") for _ in range(3)]
+        assert views[0].value("Ann", "works_at") == "Acme"
+        other.correct("Ann", "works_at", "Acme", "Globex")
+        assert views[1].value("Ann", "works_at") == "Acme"
+        assert kg.at("2021").value("Ann", "works_at") == "Globex"
+        view = kg.at("2021")
+        kg.forget(entity="Ann")
+        assert view.value("Ann", "works_at", "nowhere") == "nowhere"
+        assert kg.at("2021").value("Ann", "works_at", "nowhere") == "nowhere"
+
+
 def test_names_labels_and_definitions_are_those_of_today():
     kg = small()
     assert kg.value("Ann", "works_at") == "Globex"

@@ -48,6 +48,11 @@ class Index:
         self._size = 0
         self._log: dict[int, frozenset[Fluent]] = {}
 
+    def outdated(self) -> None:
+        """Take note that something is about to be written: nobody may rely on an earlier look at the store."""
+        with self.lock:
+            self.revision = None
+
     def wrote(self, token: int, fluents: frozenset[Fluent]) -> None:
         """Take note of what a write of this process touches, by the token that stands for it in the feed."""
         if len(fluents) <= _WIDEST:

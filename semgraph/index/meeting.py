@@ -17,8 +17,8 @@ __all__ = ["shortest_steps"]
 Step = tuple[int, int, int]  # row, from, to
 
 
-def shortest_steps(steps: Steps, source: int, target: int, longest: int) -> tuple[int, list[Step]] | None:
-    """The length of the shortest walks from one node to another, and every step that is on one of them.
+def shortest_steps(steps: Steps, source: int, target: int, longest: int) -> list[list[Step]] | None:
+    """Every step on one of the shortest walks from one node to another: first steps, second steps, and so on.
 
     None where no walk of at most `longest` steps leads there.
     """
@@ -46,20 +46,19 @@ def _common(nodes: int, a: Any, b: Any) -> set[int]:
     return set(other.take(np.flatnonzero(mark.take(other))).tolist())
 
 
-def _walked(steps: Steps, levels: tuple[list[Any], list[Any]], met: set[int]) -> tuple[int, list[Step]]:
+def _walked(steps: Steps, levels: tuple[list[Any], list[Any]], met: set[int]) -> list[list[Step]]:
     """From where both sides met back to either end, the steps between levels that follow each other."""
-    found: list[Step] = []
+    found: list[list[Step]] = []
     back, nodes = steps.turned(), met
     for level in reversed(levels[0][:-1]):
-        made = _between(steps, back, level, nodes)
-        found += made
-        nodes = {near for _, near, _ in made}
+        found.append(_between(steps, back, level, nodes))
+        nodes = {near for _, near, _ in found[-1]}
+    found.reverse()
     nodes = met
     for level in reversed(levels[1][:-1]):
-        made = [(row, near, far) for row, far, near in _between(back, steps, level, nodes)]
-        found += made
-        nodes = {far for *_, far in made}
-    return len(levels[0]) + len(levels[1]) - 2, found
+        found.append([(row, near, far) for row, far, near in _between(back, steps, level, nodes)])
+        nodes = {far for *_, far in found[-1]}
+    return found
 
 
 def _between(steps: Steps, back: Steps, level: Any, nodes: set[int]) -> list[Step]:

@@ -42,13 +42,13 @@ class Spread:
         return self.level
 
     def _few(self) -> list[int]:
-        seen, found = self._seen, []
+        seen, near, found = self._seen, self.steps.near, dict[int, None]()
         for node in self.level:
-            for _, far in self.steps.rows(node):
-                if far not in seen:
-                    seen.add(far)
-                    found.append(far)
-        return found
+            found.update(dict.fromkeys(near(node)))
+        for old in seen.intersection(found):
+            del found[old]
+        seen.update(found)
+        return list(found)
 
     def _many(self) -> Nodes:
         nodes = self.steps.columns.nodes
@@ -58,9 +58,9 @@ class Spread:
             self.level = as_nodes(self.level)
             self._claim = np.empty(nodes, np.uint32)
         far = self.steps.reached(self.level)
-        far = far.take(np.flatnonzero(~self._mark.take(far)))
+        far = far.take((~self._mark.take(far)).nonzero()[0])
         turns = np.arange(len(far), dtype=np.uint32)
         self._claim[far] = turns  # the last one to claim a node has it
-        fresh = far.take(np.flatnonzero(self._claim.take(far) == turns)).astype(np.intp)
+        fresh: Nodes = far.take((self._claim.take(far) == turns).nonzero()[0]).astype(np.intp)
         self._mark[fresh] = True
         return fresh

@@ -87,10 +87,13 @@ class Steps:
 
     def cost(self, nodes: Iterable[int]) -> int:
         """About how many rows lie at the nodes."""
-        known, found = self.looks.known, 0
-        for allowed, bounds in zip(self.chosen, (self.looks.out, self.looks.back), strict=True):
-            if allowed != b"":
-                found += sum([bounds[node + 1] - bounds[node] for node in nodes if node < known])
+        looks, known, found, (out, back) = self.looks, self.looks.known, 0, self.chosen
+        for node in nodes:
+            if node < known:
+                if out != b"":
+                    found += looks.out[node + 1] - looks.out[node]
+                if back != b"":
+                    found += looks.back[node + 1] - looks.back[node]
         return found
 
     def cost_of_many(self, nodes: Nodes) -> int:
@@ -144,6 +147,24 @@ class Steps:
             if not flags[row] & _NO_EDGE and (allowed is None or allowed[predicate[row]])
         ]
 
+    def near(self, node: int) -> list[int]:
+        """Where the rows that lead away from a node lead to, as often as rows do; loops may be among them."""
+        looks, columns, (out, back) = self.looks, self.columns, self.chosen
+        if not self._plain or out or back or columns.size > columns.base:
+            return [far for _, far in self.rows(node)]
+        latest, earliest = self.times
+        found: list[int] = []
+        if out is None:
+            first, last = looks.out[node], looks.out[node + 1]
+            rows = zip(looks.object[first:last], looks.start[first:last], looks.end[first:last], strict=True)
+            found = [far for far, a, b in rows if a <= latest and b >= earliest and far < NOTHING]
+        if back is None:
+            first, last = looks.back[node], looks.back[node + 1]
+            times = zip(looks.row_start[first:last], looks.row_end[first:last], strict=True)
+            row, source = looks.rows, looks.subject
+            found += [source[row[at]] for at, (a, b) in enumerate(times, first) if a <= latest and b >= earliest]
+        return found
+
     # -- many at once
 
     def reached(self, nodes: Nodes) -> NDArray[Any]:
@@ -155,7 +176,7 @@ class Steps:
                 rows = self._rows_at(nodes, leaving=leaving)
                 far = (columns.object if leaving else columns.subject).take(rows)
                 if leaving and not self.looks.linked:
-                    kept = np.flatnonzero(far < NOTHING)
+                    kept = (far < NOTHING).nonzero()[0]
                     rows, far = rows.take(kept), far.take(kept)
                 parts.append(self._sifted(rows, allowed, far)[1])
         return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint32), *parts])
@@ -169,7 +190,7 @@ class Steps:
             if allowed != b"":
                 rows = self._rows_at(nodes, leaving=leaving)
                 subject, target = columns.subject.take(rows), columns.object.take(rows)
-                kept = np.flatnonzero((target < NOTHING) & (target != subject))
+                kept = ((target < NOTHING) & (target != subject)).nonzero()[0]
                 rows = self._sifted(rows.take(kept), allowed, kept)[0]
                 ends = columns.subject.take(rows), columns.object.take(rows)
                 parts.append((rows, *(ends if leaving else ends[::-1])))
@@ -199,29 +220,32 @@ class Steps:
     def _timely(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.intp]:
         timely = start <= self.times.latest
         timely &= end >= self.times.earliest
-        return np.flatnonzero(timely)
+        found: NDArray[np.intp] = timely.nonzero()[0]
+        return found
 
     def _sifted(
         self, rows: NDArray[Any], allowed: bytes | None, beside: NDArray[Any]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """The rows that are edges under a wanted predicate, and what stands beside each."""
         if not self._plain:
-            kept = np.flatnonzero((self.columns.flags.take(rows) & _NO_EDGE) == 0)
+            kept = ((self.columns.flags.take(rows) & _NO_EDGE) == 0).nonzero()[0]
             rows, beside = rows.take(kept), beside.take(kept)
         if allowed is not None:
-            kept = np.flatnonzero(np.frombuffer(allowed, np.bool_).take(self.columns.predicate.take(rows)))
+            kept = np.frombuffer(allowed, np.bool_).take(self.columns.predicate.take(rows)).nonzero()[0]
             rows, beside = rows.take(kept), beside.take(kept)
         return rows, beside
 
 
 def _ranges(bounds: NDArray[np.int64], nodes: Nodes) -> Nodes:
     """The places from each node's bound up to the next one's, one after the other."""
-    first = bounds[nodes]
-    count = bounds[nodes + 1] - first
-    ends = np.cumsum(count)
-    total = int(ends[-1]) if len(ends) else 0
-    found = np.arange(total)
-    found += np.repeat(first - (ends - count), count)
+    first = bounds.take(nodes)
+    count = bounds.take(nodes + 1)
+    count -= first
+    ends = count.cumsum()
+    found = np.arange(int(ends[-1]) if len(ends) else 0)
+    first -= ends
+    first += count
+    found += first.repeat(count)
     return found
 
 

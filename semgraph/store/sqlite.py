@@ -116,8 +116,7 @@ class SqliteStore:
 
     def scope(self, name: str) -> ScopeRow | None:
         """The scope of that name."""
-        rows = self.fetch(f"{_SCOPES} WHERE name = ? LIMIT 1", (name,))
-        return ScopeRow._make(rows[0]) if rows else None
+        return next(map(ScopeRow._make, self.fetch(f"{_SCOPES} WHERE name = ? LIMIT 1", (name,))), None)
 
     def scopes(self) -> list[ScopeRow]:
         """Every scope, by number."""
@@ -198,8 +197,7 @@ class SqliteStore:
 
     def version(self) -> int:
         """A number that changes whenever another handle's committed write becomes visible here."""
-        ((number,),) = self.fetch("PRAGMA data_version", ())
-        return int(number)
+        return int(self.fetch("PRAGMA data_version", ())[0][0])
 
     def revision(self) -> tuple[int, int] | None:
         """What stays equal as long as nothing was written, by this handle or another; None while this one writes."""
@@ -207,9 +205,11 @@ class SqliteStore:
         with self._lock:
             if self._writing:
                 return None
-            if self._immutable:
-                self._check_unchanged()
-            return self.fetch("PRAGMA data_version", ())[0][0], self._connection.total_changes()
+            self._check_unchanged()
+            try:
+                return self._connection.execute("PRAGMA data_version").get, self._connection.total_changes()
+            except FAULTS as error:
+                raise self._fault(error) from None
 
     def check(self) -> list[str]:
         """What is wrong with the file below the rows, without its content; empty if nothing."""

@@ -7,7 +7,7 @@ from semgraph.walk.cut import Cut
 from semgraph.walk.edges import Direction, Edges
 from semgraph.walk.hops import Hops, neighbours, quick_neighbours
 from semgraph.walk.joins import match
-from semgraph.walk.routes import Mode, paths
+from semgraph.walk.routes import Mode, Routes, paths, quick_paths
 
 __all__ = [
     "Cut",
@@ -16,10 +16,12 @@ __all__ = [
     "Edges",
     "Hops",
     "Mode",
+    "Routes",
     "edge_columns",
     "filled_graph",
     "match",
     "neighbours",
     "paths",
     "quick_neighbours",
+    "quick_paths",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Neighbor
@@ -13,7 +13,7 @@ from semgraph.walk.edges import DIRECTIONS, Direction, Edges, canonical, checked
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from semgraph.index.columns import Columns
     from semgraph.index.steps import Chosen
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from semgraph.walk.edges import Edge
     from semgraph.walk.quick import Quick
 
-__all__ = ["EVERYTHING", "PATIENCE", "Hops", "neighbours", "quick_neighbours", "quick_of"]
+__all__ = ["EVERYTHING", "PATIENCE", "Hops", "at_hand", "neighbours", "present", "quick_neighbours", "quick_of"]
+
+T = TypeVar("T")
 
 _ROWS = 25_000  # facts that one call reads at most from the store
 PATIENCE = 1_000  # facts that it reads from there before all are loaded into memory instead
@@ -94,6 +96,21 @@ def quick_neighbours(
     session: Session, cut: Cut | None, name: str | Entity, known_at: int, asked: Hops
 ) -> Bounded[Neighbor] | None:
     """The same without a transaction, if nothing was written since and all that is asked for is known in memory."""
+
+    def walk(quick: Quick, known: int) -> Bounded[Neighbor] | None:
+        node, chosen = quick.node(session, name), quick.chosen(asked.direction, asked.predicates)
+        if node is None or chosen is None:
+            return None
+        return _walked(quick, None, Later(session, known), cut or present(session, known), node, chosen, asked)
+
+    return at_hand(session, known_at, walk)
+
+
+def at_hand(session: Session, known_at: int, walk: Callable[[Quick, int], T | None]) -> T | None:
+    """What a walk finds in memory without a transaction; None if something was written since that is not there.
+
+    The walk is told when the last write was recorded, which is nothing later than `known_at`.
+    """
     index = session.indexes.get(session.scope)
     if index is None or (columns := index.columns) is None:
         return None
@@ -104,11 +121,12 @@ def quick_neighbours(
     with index.lock:
         if revision is None or revision != index.revision or not quick.fit or known_at < index.known:
             return None
-        node, chosen = quick.node(session, name), quick.chosen(asked.direction, asked.predicates)
-        if node is None or chosen is None:
-            return None
-        now = cut or Cut(max(session.wall(), index.known))
-        return _walked(quick, None, Later(session, index.known), now, node, chosen, asked)
+        return walk(quick, index.known)
+
+
+def present(session: Session, known: int) -> Cut:
+    """The cut of a present that moves with the clock."""
+    return Cut(max(session.wall(), known))
 
 
 def quick_of(reader: Reader, *, reads: int) -> Quick | None:
@@ -123,7 +141,9 @@ def quick_of(reader: Reader, *, reads: int) -> Quick | None:
 def _in_memory(
     reader: Reader, quick: Quick, cut: Cut, name: str | Entity, valid_at: int | None, asked: Hops
 ) -> Bounded[Neighbor]:
-    node = quick.learn_name(reader, name, valid_at)
+    node = quick.node(reader.session, name)
+    if node is None:
+        node = quick.learn_name(reader, name, reader.directory.known(name, reader.snapshot, valid_at))
     chosen = quick.chosen(asked.direction, asked.predicates)
     if chosen is None:
         wanted = None if asked.predicates is None else canonical(reader, asked.predicates)
@@ -142,17 +162,23 @@ def _walked(
         return Bounded()
     nodes, truncated = quick.spread(quick.steps(cut, chosen), node, asked.hops, asked.limit)
     columns = quick.columns
-    facts = Connections(later, cut, asked.direction, asked.predicates, lambda: _numbers(columns, [[node], *nodes]))
+
+    def connections() -> Connections:
+        levels = [[node], *nodes]
+        return Connections(later, cut, asked.direction, asked.predicates, lambda: _numbers(columns, levels))
+
     if (told := quick.named(nodes)) is not None:
         shown = min(sum(map(len, nodes)), asked.limit)
-        return Bounded.later(lambda: _told(map(told, range(len(nodes))), facts, shown), shown, truncated=truncated)
+        return Bounded.later(
+            lambda: _told(map(told, range(len(nodes))), connections(), shown), shown, truncated=truncated
+        )
     levels = []
     for level in nodes:
         named = quick.ordered(level, cut.instant, reader)
         if named is None:
             return None
         levels.append([each.entity for each in named])
-    return Bounded(_told(levels, facts, asked.limit), truncated=truncated)
+    return Bounded(_told(levels, connections(), asked.limit), truncated=truncated)
 
 
 def _numbers(columns: Columns, levels: list[Any]) -> list[list[int]]:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.index.marks import DISPUTED, NEGATIVE
-from semgraph.index.meeting import shortest_steps
 from semgraph.walk.edges import Edge, canonical, confidences_of
+from semgraph.walk.shortest import shortest_walks
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from semgraph.index.steps import Steps
+    from semgraph.index.meeting import Step
+    from semgraph.index.steps import Looks, Steps
     from semgraph.reader import Reader, Reading
     from semgraph.store.schema import FactRow
     from semgraph.walk.cut import Cut
     from semgraph.walk.edges import Direction
-    from semgraph.walk.quick import Quick
+    from semgraph.walk.quick import Named, Quick
+    from semgraph.walk.shortest import Shortest
 
-__all__ = ["MemoryEdges", "Trace"]
+__all__ = ["MemoryEdges", "Trace", "traced"]
 
 _MILLION: Final = 1_000_000
 
@@ -41,6 +43,17 @@ class Trace(NamedTuple):
         row = sorted((row for row in rows if not row.negative), key=lambda row: row.id)[self.turn]
         turned = self.near != row.subject and reader.snapshot.predicate(row.predicate).symmetric
         return reader.reading(row, row.predicate, turned=turned)[0]
+
+
+def traced(looks: Looks, row: int, near: int) -> Trace:
+    """Where to find the fact of a row later, read from an entity."""
+    columns, start, far = looks.columns, looks.start[row], looks.object[row]
+    subject, predicate = columns.entity(looks.subject[row]), columns.predicates[looks.predicate[row]]
+    rows, turn = columns.rows(subject, predicate), 0
+    if len(rows) > 1:
+        same = (other for other in rows if looks.start[other] == start and looks.object[other] == far)
+        turn = [other for other in same if not looks.flags[other] & NEGATIVE].index(row)
+    return Trace(subject, predicate, start, columns.entity(far), turn, near)
 
 
 class MemoryEdges:
@@ -80,11 +93,20 @@ class MemoryEdges:
         steps = self.steps.turned() if entering else self.steps
         return steps.cost([self._columns.node(number) for number in nodes])
 
-    def shortest(self, source: int, target: int, longest: int) -> tuple[int, list[Edge]] | None:
-        """How many steps the shortest walks take, and the edges on them; None where it is more than the longest."""
+    def shortest(self, source: int, target: int, longest: int, most: int) -> Shortest | None:
+        """The best of the shortest paths at the instant; None where an end has no edges."""
         ends = self._columns.node(source), self._columns.node(target)
-        found = None if min(ends) < 0 else shortest_steps(self.steps, *ends, longest)
-        return None if found is None else (found[0], [self.edge(*step) for step in found[1]])
+        if min(ends) < 0:
+            return None
+
+        def names(nodes: Sequence[int]) -> Sequence[Named] | None:
+            return self._quick.called(nodes, self.cut.instant, self.reader)
+
+        def weights(steps: Sequence[Step]) -> Mapping[int, int]:
+            weight = self.confidences([self.edge(*step) for step in steps])
+            return {place[3]: confidence for place, confidence in weight.items()}
+
+        return shortest_walks(self.steps, *ends, longest=longest, most=most, names=names, weights=weights)
 
     def edge(self, row: int, near: int, far: int) -> Edge:
         """The edge that a row makes from one node to another."""
@@ -110,17 +132,7 @@ class MemoryEdges:
 
     def traced(self, edges: Sequence[Edge]) -> list[Trace]:
         """Where to find the facts of edges later."""
-        columns, found = self._columns, []
-        for edge in edges:
-            start, predicate, subject, at = edge.place
-            far = columns.object[at]
-            same = [
-                row
-                for row in columns.rows(subject, predicate)
-                if columns.start[row] == start and columns.object[row] == far and not columns.flags[row] & NEGATIVE
-            ]
-            found.append(Trace(subject, predicate, start, columns.entity(int(far)), same.index(at), edge.near))
-        return found
+        return [traced(self.steps.looks, _row(edge), edge.near) for edge in edges]
 
     def readings(self, edges: Sequence[Edge]) -> list[Reading]:
         """The facts of edges as they are read on the way, from the store."""

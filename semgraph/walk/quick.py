@@ -12,7 +12,7 @@ import numpy as np
 
 from semgraph.directory import public_id
 from semgraph.index.marks import object_number
-from semgraph.index.spreading import Spread
+from semgraph.index.spreading import FEW, Spread
 from semgraph.index.steps import Chosen, Looks, Steps, as_nodes
 from semgraph.model import Entity
 from semgraph.walk.cut import times_of
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
     from semgraph.index.columns import Columns
     from semgraph.index.keeping import Index
+    from semgraph.index.meeting import Step
     from semgraph.reader import Reader
     from semgraph.session import Session
     from semgraph.store.schema import FactRow
     from semgraph.walk.cut import Cut
     from semgraph.walk.edges import Direction
 
-__all__ = ["Quick"]
+__all__ = ["Named", "Quick"]
 
 _KEPT: Final = 200_000  # names and entities
 _DEAR: Final = 64  # labels read in the time that one takes by itself
@@ -37,7 +38,7 @@ _MILLION: Final = 1_000_000
 _ROWS: Final = 2_000_000  # that one walk looks at
 
 
-class _Named(NamedTuple):
+class Named(NamedTuple):
     """An entity with what it is put in order by."""
 
     key: str
@@ -52,14 +53,14 @@ class Quick:
         self.index = index
         self.columns = columns
         self._besides = index.besides
-        self._looks = Looks.of(columns)
+        self.looks = Looks.of(columns)
         self._names: dict[Any, dict[object, int]] = {}
         self._chosen: dict[object, Chosen] = {}
-        self._named: dict[int, _Named] = {}  # nodes of which one name holds at all times
+        self._named: dict[int, Named] = {}  # nodes of which one name holds at all times
         self._changing: set[int] = set()  # nodes whose label depends on the time
         self._rank: Any = None
         self._missed = 0
-        self._weight: dict[int, int] = {}
+        self.weight: dict[int, int] = {}  # confidences in millionths, of rows that nothing disputes
 
     @classmethod
     def of(cls, index: Index, columns: Columns) -> Quick:
@@ -79,15 +80,16 @@ class Quick:
     def node(self, session: Session, name: object) -> int | None:
         """The node that a name is known to mean here; -1 is an entity that no fact speaks of."""
         kept = self._names.get(session.config.self_names)
-        return None if kept is None else kept.get(name)
+        try:
+            return None if kept is None else kept.get(name)
+        except TypeError:  # no name at all: the store's way refuses it
+            return None
 
-    def learn_name(self, reader: Reader, name: str | Entity, valid_at: int | None) -> int:
-        """The same, looked up where it is not known; errors as of `Directory.known`."""
-        found = self.node(reader.session, name)
-        if found is None:
-            found = self.columns.node(reader.directory.known(name, reader.snapshot, valid_at))
-            if len(reader.directory.find(name, reader.snapshot)) == 1 and found >= 0:
-                _keep(self._names.setdefault(reader.session.config.self_names, {}), name, found)
+    def learn_name(self, reader: Reader, name: str | Entity, number: int) -> int:
+        """The node of an entity, which a name means from now on if it means nothing else."""
+        found = self.columns.node(number)
+        if found >= 0 and len(reader.directory.find(name, reader.snapshot)) == 1:
+            _keep(self._names.setdefault(reader.session.config.self_names, {}), name, found)
         return found
 
     def chosen(self, direction: Direction, predicates: tuple[str, ...] | None) -> Chosen | None:
@@ -121,12 +123,8 @@ class Quick:
         Only names that hold at all times are known, and they are told as they are now.
         """
         kept, rank = self._named, self._rank
-        for level in levels:
-            if isinstance(level, np.ndarray) and rank is not None and len(level):
-                if int(level.max()) >= len(rank):
-                    return None
-            elif not all(map(kept.__contains__, _listed(level))):
-                return None
+        if len(kept) < self.columns.nodes and not all(kept.keys() >= set(_listed(level)) for level in levels):
+            return None
 
         def told(place: int) -> list[Entity]:
             level = levels[place]
@@ -139,7 +137,7 @@ class Quick:
 
         return told
 
-    def ordered(self, nodes: Any, instant: int | None, reader: Reader | None = None) -> list[_Named] | None:
+    def ordered(self, nodes: Any, instant: int | None, reader: Reader | None = None) -> list[Named] | None:
         """The nodes by name, then by number; None where a name is not known here and there is no reader to ask."""
         listed = _listed(nodes)
         kept = self._named
@@ -148,10 +146,16 @@ class Quick:
             level = as_nodes(listed)
             if int(level.max()) < known:
                 return [kept[node] for node in level[np.argsort(self._rank.take(level))].tolist()]
+        named = self.called(listed, instant, reader)
+        return None if named is None else sorted(named)
+
+    def called(self, nodes: Sequence[int], instant: int | None, reader: Reader | None = None) -> list[Named] | None:
+        """The same in the order given."""
+        kept = self._named
         try:
-            return sorted([kept[node] for node in listed])
+            return [kept[node] for node in nodes]
         except KeyError:
-            return None if reader is None else sorted(self._learn_names(reader, listed, instant))
+            return None if reader is None else self._learn_names(reader, nodes, instant)
 
     def _ranked(self, reader: Reader | None) -> bool:
         """Whether every name is known and none depends on the time; all are put in order once."""
@@ -163,7 +167,7 @@ class Quick:
                 self._rank = rank
         return self._rank is not None
 
-    def _learn_names(self, reader: Reader, nodes: Sequence[int], instant: int | None) -> list[_Named]:
+    def _learn_names(self, reader: Reader, nodes: Sequence[int], instant: int | None) -> list[Named]:
         """The names of nodes, read; those that have one name at all times are kept."""
         kept, columns, directory = self._named, self.columns, reader.directory
         missing = [node for node in nodes if node not in kept]
@@ -175,15 +179,15 @@ class Quick:
         if len(kept) + len(missing) > _KEPT:
             self._named, self._rank = {}, None  # and not emptied: an answer may still tell its names from it
             return self._learn_names(reader, nodes, instant)
-        here: dict[int, _Named] = {}
+        here: dict[int, Named] = {}
         for node, number in zip(missing, numbers, strict=True):
             label = directory.only_label(number)
             if label is None:
                 self._changing.add(node)
                 entity = directory.entity(number, instant)
-                here[node] = _Named(entity.label.casefold(), number, entity)
+                here[node] = Named(entity.label.casefold(), number, entity)
             else:
-                kept[node] = _Named(label.casefold(), number, Entity(public_id(number), label))
+                kept[node] = Named(label.casefold(), number, Entity(public_id(number), label))
         return [kept[node] if node in kept else here[node] for node in nodes]
 
     # -- facts
@@ -211,25 +215,33 @@ class Quick:
             out[at] = found[*fluent, int(start), columns.entity(int(far))][same.index(at)]
         return out
 
+    def weights_at_hand(self, steps: Sequence[Step]) -> Mapping[int, int] | None:
+        """The confidences of rows where all of them were read before and nothing disputes them."""
+        kept = self.weight
+        return kept if kept.keys() >= {row for row, *_ in steps} else None
+
     def weights(self, reader: Reader, rows: Sequence[int]) -> Mapping[int, int]:
         """The base confidence of the facts of rows, in millionths."""
-        kept = self._weight
-        missing = [row for row in rows if row not in kept]
-        if len(kept) + len(missing) > _KEPT:
-            kept.clear()
-            missing = list(rows)
-        for row, stored in self.stored(reader, missing).items():
-            kept[row] = round(reader.body(stored).base * _MILLION)
-        return kept
+        kept = self.weight
+        found = {row: kept[row] for row in rows if row in kept}
+        for row, stored in self.stored(reader, [row for row in rows if row not in found]).items():
+            found[row] = round(reader.body(stored).base * _MILLION)
+            if not stored.disputed:
+                _keep(kept, row, found[row])
+        return found
 
     # -- walking
 
     def steps(self, cut: Cut, chosen: Chosen) -> Steps:
         """The edges of a cut that a walk may take."""
-        return Steps(self._looks, times_of(cut), chosen)
+        return Steps(self.looks, times_of(cut), chosen)
 
     def spread(self, steps: Steps, start: int, hops: int, limit: int) -> tuple[list[Any], bool]:
         """The nodes of each level, up to the one with which there are more than the limit; whether that is not all."""
+        if hops == 1 and steps.cost((start,)) <= FEW:
+            near = dict.fromkeys(steps.near(start))
+            near.pop(start, None)
+            return [list(near)] if near else [], len(near) > limit
         walk, found, looked = Spread(steps, start), 0, 0
         levels: list[Any] = []
         for _ in range(hops):

@@ -18,22 +18,28 @@ from semgraph.instants import POS_INF
 from semgraph.temporal import exact
 from semgraph.walk.cut import checked_choice, checked_count
 from semgraph.walk.edges import DIRECTIONS, Direction, Edges, checked_names
-from semgraph.walk.hops import EVERYTHING, PATIENCE, quick_of
+from semgraph.walk.hops import EVERYTHING, PATIENCE, at_hand, present, quick_of
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from semgraph.found import Told
+    from semgraph.index.steps import Chosen, Looks
+    from semgraph.model import Entity
     from semgraph.reader import Reader, Reading
+    from semgraph.session import Session
     from semgraph.temporal import Bound
     from semgraph.walk.cut import Cut
     from semgraph.walk.edges import Edge
     from semgraph.walk.memory import MemoryEdges, Trace
+    from semgraph.walk.quick import Quick
+    from semgraph.walk.shortest import Walk
 
     _Edges = Edges | MemoryEdges
+    Name = str | Entity
 
-__all__ = ["MAX_CUTOFF", "Mode", "paths"]
+__all__ = ["MAX_CUTOFF", "Mode", "Routes", "paths", "quick_paths"]
 
 Mode = Literal["snapshot", "overlap", "chronological"]
 
@@ -132,8 +138,28 @@ class _Graph:
         self.weights |= self.edges.confidences(unknown.values())
 
 
+class Routes(NamedTuple):
+    """Which paths are asked for, whatever their ends."""
+
+    mode: Mode
+    cutoff: int
+    limit: int
+    direction: Direction
+    predicates: tuple[str, ...] | None
+
+    @classmethod
+    def checked(
+        cls, mode: Mode, cutoff: int, limit: int, direction: Direction, predicates: Collection[str] | None
+    ) -> Routes:
+        """The same, or InputError where it makes no sense."""
+        checked_choice("mode", mode, get_args(Mode))
+        checked_choice("direction", direction, DIRECTIONS)
+        cutoff = checked_count("cutoff", cutoff, 1)
+        return cls(mode, cutoff, checked_count("limit", limit, 0), direction, checked_names(predicates))
+
+
 class _Asked(NamedTuple):
-    """Which paths are asked for."""
+    """The same with what is worked out of it."""
 
     cut: Cut
     mode: Mode
@@ -143,28 +169,22 @@ class _Asked(NamedTuple):
     limit: int
 
 
-def paths(
-    reader: Reader,
-    cut: Cut,
-    source: int,
-    target: int,
-    *,
-    mode: Mode,
-    cutoff: int,
-    limit: int,
-    direction: Direction,
-    predicates: Collection[str] | None,
-) -> Bounded[Path]:
+def paths(reader: Reader, cut: Cut, names: tuple[Name, Name], valid_at: int | None, routes: Routes) -> Bounded[Path]:
     """Up to `limit` simple paths of at most `cutoff` steps (never more than 8), the shortest first.
 
     Those of one length come by falling product of confidences, then by names. Every sequence of entities is there
     once; in mode overlap once for each common interval that no other of its intervals contains.
     """
-    checked_choice("mode", mode, get_args(Mode))
-    checked_choice("direction", direction, DIRECTIONS)
-    cutoff = checked_count("cutoff", cutoff, 1)
-    limit = checked_count("limit", limit, 0)
-    names = checked_names(predicates)
+    source, target = (reader.directory.known(name, reader.snapshot, valid_at) for name in names)
+    found = _between(reader, cut, source, target, routes)
+    if (quick := quick_of(reader, reads=0)) is not None:
+        for name, number in zip(names, (source, target), strict=True):
+            quick.learn_name(reader, name, number)
+    return found
+
+
+def _between(reader: Reader, cut: Cut, source: int, target: int, routes: Routes) -> Bounded[Path]:
+    mode, cutoff, limit, direction, names = routes
     longest = min(cutoff, MAX_CUTOFF) if source != target else 0
     asked = _Asked(cut, mode, source, target, longest, limit)
     edges: _Edges
@@ -181,14 +201,99 @@ def paths(
         from semgraph.walk.memory import MemoryEdges
 
         edges = memory = MemoryEdges(reader, quick, cut, direction, names, _ROWS)
-        found, truncated = _taken_from_memory(asked, memory)
-    made = [_path(reader, edges, cut, mode, each) for each in found[:limit]]
+        if mode == "snapshot" and longest:
+            return _at_instant(reader, memory, asked, routes)
+        found, truncated = _taken(asked, edges)
+    return Bounded([_path(reader, edges, cut, mode, each) for each in found[:limit]], truncated=truncated)
+
+
+def _at_instant(reader: Reader, edges: MemoryEdges, asked: _Asked, routes: Routes) -> Bounded[Path]:
+    """The same at one instant from memory: the shortest ones are sought from both ends, and often they are enough."""
+    cut, limit = asked.cut, asked.limit
+    found = edges.shortest(asked.source, asked.target, asked.longest, limit + 1)
+    if found is None:
+        return Bounded()
+    later = Later.of(reader)
+    made = [_walk_path(edges.steps.looks, later, cut, walk) for walk in found.walks[:limit]]
+    if found.cut or len(found.walks) > limit or found.length in (0, asked.longest):
+        return Bounded(made, truncated=found.cut or len(found.walks) > limit)
+    if len(made) == limit:
+        more = partial(_more, later, cut, (asked.source, asked.target), routes)
+        return Bounded(made, truncated=more)
+    rest, truncated = _taken(asked._replace(limit=limit - len(made)), edges, found.length + 1)
+    made += [_path(reader, edges, cut, "snapshot", each) for each in rest[: limit - len(made)]]
     return Bounded(made, truncated=truncated)
 
 
-def _taken(asked: _Asked, edges: _Edges, first: int = 1, found: Sequence[_Found] = ()) -> tuple[list[_Found], bool]:
-    """The paths from a length on, after those found of lesser ones; up to one more than asked for, and whether cut."""
-    graph, taken = _Graph(edges, asked.source, asked.target), list(found)
+def quick_paths(
+    session: Session, cut: Cut | None, source: object, target: object, known_at: int, routes: Routes
+) -> Bounded[Path] | None:
+    """The paths at an instant without a transaction, where the best of the shortest ones are all that is asked for.
+
+    None where they are not, or where something has to be read from the store.
+    """
+    if routes.mode != "snapshot":
+        return None
+
+    def walk(quick: Quick, known: int) -> Bounded[Path] | None:
+        ends, chosen = [quick.node(session, name) for name in (source, target)], quick.chosen(*routes[3:])
+        near, far = ends
+        if near is None or far is None or chosen is None:
+            return None
+        if near == far or min(near, far) < 0:
+            return Bounded()
+        return _quick_walk(quick, near, far, cut or present(session, known), chosen, Later(session, known), routes)
+
+    return at_hand(session, known_at, walk)
+
+
+def _quick_walk(
+    quick: Quick, near: int, far: int, cut: Cut, chosen: Chosen, later: Later, routes: Routes
+) -> Bounded[Path] | None:
+    from semgraph.walk.shortest import shortest_walks
+
+    longest, limit = min(routes.cutoff, MAX_CUTOFF), routes.limit
+    found = shortest_walks(
+        quick.steps(cut, chosen),
+        near,
+        far,
+        longest=longest,
+        most=limit + 1,
+        names=lambda nodes: quick.called(nodes, cut.instant),
+        weights=quick.weights_at_hand,
+    )
+    if found is None or (found.length and len(found.walks) < limit and found.length < longest):
+        return None
+    truncated: bool | Callable[[], bool] = found.cut or len(found.walks) > limit
+    if not truncated and found.length not in (0, longest):
+        ends = (quick.columns.entity(near), quick.columns.entity(far))
+        truncated = partial(_more, later, cut, ends, routes)
+    made = [_walk_path(quick.looks, later, cut, walk) for walk in found.walks[:limit]]
+    return Bounded(made, truncated=truncated)
+
+
+def _more(later: Later, cut: Cut, ends: tuple[int, int], routes: Routes) -> bool:
+    """Whether there are more paths than were asked for."""
+    with later.reading() as reader:
+        found = _between(reader, cut, *ends, routes._replace(limit=routes.limit + 1))
+        return len(found) > routes.limit or found.truncated
+
+
+def _walk_path(looks: Looks, later: Later, cut: Cut, walk: Walk) -> Path:
+    from semgraph.walk.memory import traced
+
+    traces = [traced(looks, row, name.number) for row, name in zip(walk.rows, walk.named, strict=False)]
+    start, end = cut.span
+    start = max(start, *(looks.start[row] for row in walk.rows))
+    way = _Way(start, min(end, *(looks.end[row] for row in walk.rows)), walk.weight, ())
+    confidence = round(walk.weight / _MILLION ** len(walk.rows), 12)
+    told = partial(_told_later, later, traces, cut, "snapshot", way)
+    return Path(tuple(name.entity for name in walk.named), confidence, told)
+
+
+def _taken(asked: _Asked, edges: _Edges, first: int = 1) -> tuple[list[_Found], bool]:
+    """The paths from a length on, up to one more than asked for, and whether there are more."""
+    graph, taken = _Graph(edges, asked.source, asked.target), list[_Found]()
     search = _Search(graph, asked)
     for length in range(1, asked.longest + 1):
         if len(taken) > asked.limit:
@@ -197,23 +302,6 @@ def _taken(asked: _Asked, edges: _Edges, first: int = 1, found: Sequence[_Found]
         if length >= first:
             taken += islice(search.of_length(length), asked.limit + 1 - len(taken))
     return taken, len(taken) > asked.limit or edges.truncated or search.truncated
-
-
-def _taken_from_memory(asked: _Asked, edges: MemoryEdges) -> tuple[list[_Found], bool]:
-    """The same; at one instant the shortest ones are sought from both ends, and often nothing else is needed."""
-    if asked.mode != "snapshot" or not asked.longest:
-        return _taken(asked, edges)
-    shortest = edges.shortest(asked.source, asked.target, asked.longest)
-    if shortest is None:
-        return [], False
-    length, steps = shortest
-    graph = _Graph(edges, asked.source, asked.target)
-    graph.keep(steps)
-    search = _Search(graph, asked)
-    found = list(islice(search.of_length(length), asked.limit + 1))
-    if len(found) > asked.limit or search.truncated:
-        return found, True
-    return (found, False) if length == asked.longest else _taken(asked, edges, length + 1, found)
 
 
 class _Found(NamedTuple):
