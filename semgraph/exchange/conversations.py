@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.dates import parse_when
 from semgraph.errors import RejectedError
+from semgraph.exchange.moments import moment_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -68,9 +69,7 @@ def spoken_at(value: object, reference: datetime) -> Bound | None:
     ['2023-04-10T17:50Z', '2023-05-08T13:56Z', '2023-04-10T17:50:00Z']
     """
     if isinstance(value, (int, float)):
-        from semgraph.exchange.mcp_memory import mark_time
-
-        return mark_time(value)
+        return moment_of(value)
     if not isinstance(value, str) or not value.strip():
         return None
     text = _WEEKDAY.sub(r"\1-\2-\3T\4", value.strip())

@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from semgraph.errors import ImportRejected, RejectedError
 from semgraph.exchange.intake import define_missing, make_entities, not_ahead, tell
 from semgraph.exchange.lines import reading, shown_name
-from semgraph.exchange.mcp_memory import MemoryEntity, MemoryRelation, mark_time, memory_line, memory_record
-from semgraph.exchange.rows import parsed
+from semgraph.exchange.memorylines import Link, Node, Odd, line_of, read_line
+from semgraph.exchange.moments import moment_of
 from semgraph.model import Entity, Outcome, Receipt
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from semgraph.view import GraphView
 
     Claim = dict[str, Any]
-    Record = MemoryEntity | MemoryRelation
+    Record = Node | Link
 
 __all__ = ["KIND", "OBSERVATION", "PREDICATES", "memory_claims", "memory_records", "take_memory", "write_memory"]
 
@@ -43,7 +43,10 @@ def take_memory(kg: KnowledgeGraph, place: Place, source: str | None, unregister
     if not records and not refused:
         raise ImportRejected("empty", f"{shown_name(place)} is empty")
     if not records:
-        raise ImportRejected("foreign", f"{shown_name(place)}, line {refused[0][0]}: {refused[0][1].reason}")
+        raise ImportRejected(
+            "foreign",
+            f"{shown_name(place)}, line {refused[0][0]}: {refused[0][1].reason}; so no line is one of memory.jsonl",
+        )
     with kg.atomic():
         define_missing(kg, PREDICATES)
         told: list[tuple[int, Claim]] = []
@@ -51,7 +54,7 @@ def take_memory(kg: KnowledgeGraph, place: Place, source: str | None, unregister
             claims = memory_claims(record, source or _VOICE, shown_name(place), _canonical(kg))
             told += [(line, not_ahead(kg, claim)) for claim in claims]
         batch = tell(kg, [claim for _, claim in told], unregistered)
-        make_entities(kg, [record.name for _, record in records if isinstance(record, MemoryEntity)], source or _VOICE)
+        make_entities(kg, [record.name for _, record in records if isinstance(record, Node)], source or _VOICE)
     rejected_at = (*(told[at - 1][0] for at in batch.rejected_at), *(line for line, _ in refused))
     counts = Counter(batch.counts)
     if refused:
@@ -71,20 +74,17 @@ def _records(place: Place) -> tuple[list[tuple[int, Record]], list[tuple[int, Re
     refused: list[tuple[int, Receipt]] = []
     with reading(place) as lines:
         for number, line in lines:
-            if not line.strip():
-                continue
-            try:
-                found.append((number, memory_record(parsed(line, number))))
-            except ImportRejected as error:
-                refused.append((number, Receipt(Outcome.REJECTED, error.code, str(error))))
-            except ValueError as error:
-                refused.append((number, Receipt(Outcome.REJECTED, "bad_row", f"line {number}: {error}")))
+            record = read_line(line, number)
+            if isinstance(record, Odd):
+                refused.append((number, Receipt(Outcome.REJECTED, "bad_row", record.why)))
+            elif record is not None:
+                found.append((number, record))
     return found, refused
 
 
 def _notes(records: list[tuple[int, Record]]) -> Iterator[str]:
-    named = Counter(record.name for _, record in records if isinstance(record, MemoryEntity))
-    relations = [record for _, record in records if isinstance(record, MemoryRelation)]
+    named = Counter(record.name for _, record in records if isinstance(record, Node))
+    relations = [record for _, record in records if isinstance(record, Link)]
     yield f"{len(named):,} entities and {len(relations):,} relations"
     if twice := sum(times - 1 for times in named.values() if times > 1):
         yield f"{twice:,} entities stand there more than once; their observations were put together"
@@ -101,15 +101,15 @@ def memory_claims(
     A kind was said when the record was made, observations when it was last changed, as far as it tells. `canonical`
     says under which name a relation is kept; one that is spelled otherwise keeps its spelling.
     """
-    marks = dict(record.marks)
-    made, changed = mark_time(marks.get("createdAt")), mark_time(marks.get("updatedAt"))
+    marks = {name: value for name, value in record.more.items() if isinstance(value, (str, int, float, bool))}
+    made, changed = moment_of(marks.get("createdAt")), moment_of(marks.get("updatedAt"))
     said = {"source": source, "source_ref": source_ref}
-    if isinstance(record, MemoryRelation):
+    if isinstance(record, Link):
         spelled = {} if canonical(record.relation) == record.relation else {_RELATION: record.relation}
         ends = {"subject": record.source, "predicate": record.relation, "object": record.target}
         yield {**ends, **said, **_when(made or changed), **_details({**spelled, **marks})}
         return
-    if record.kind is not None:
+    if record.kind.strip():
         told = {"subject": record.name, "predicate": KIND, "object": record.kind}
         yield {**told, **said, **_when(made or changed), **_details(marks)}
     for text in record.observations:
@@ -144,7 +144,7 @@ def _details(details: Mapping[str, Any]) -> Claim:
 def write_memory(view: GraphView, file: IO[bytes], progress: Progress | None = None) -> None:
     """What a view holds as a file of the reference server: it has no time, so what ended is left out."""
     for number, record in enumerate(memory_records(view), 1):
-        file.write(memory_line(record))
+        file.write(line_of(record) + b"\n")
         if progress is not None:
             progress(number)
 
@@ -156,16 +156,16 @@ def memory_records(view: GraphView) -> Iterator[Record]:
         if not fact.negative and fact.object is not None:
             held[fact.subject].append(fact)
     named = sorted({*view.entities(), *held}, key=lambda one: (one.label, one.id))
-    relations: list[MemoryRelation] = []
+    relations: list[Link] = []
     for entity in named:
         facts = held.get(entity, [])
         kinds = sorted((fact for fact in facts if fact.predicate == KIND), key=_order)
         rest = sorted((fact for fact in facts if fact.predicate != KIND), key=_order)
         observed = tuple(_observed(fact) for fact in rest if not isinstance(fact.object, Entity))
         marks = _marks(kinds[0]) if kinds else {}
-        kind = None if not kinds or kinds[0].object is None else kinds[0].object.label
+        kind = "" if not kinds or kinds[0].object is None else kinds[0].object.label
         if facts or view.whole:
-            yield MemoryEntity(entity.label, kind, observed, marks)
+            yield Node(entity.label, kind, observed, marks)
         relations += [_relation(view, fact) for fact in rest if isinstance(fact.object, Entity)]
     yield from sorted(relations, key=lambda one: one[:3])
 
@@ -183,7 +183,7 @@ def _marks(fact: Fact) -> dict[str, Any]:
     return {name: value for name, value in fact.qualifiers.items() if name != _RELATION}
 
 
-def _relation(view: GraphView, fact: Fact) -> MemoryRelation:
+def _relation(view: GraphView, fact: Fact) -> Link:
     """A relation as it was told: as it was spelled, and the way round in which it was."""
     ends = (fact.subject.label, fact.object.label if fact.object else "")
     spelled = str(fact.qualifiers.get(_RELATION, fact.predicate))
@@ -191,4 +191,4 @@ def _relation(view: GraphView, fact: Fact) -> MemoryRelation:
     with session.read():
         turned = session.ledger.registry().resolve(spelled).inverse
     source, target = reversed(ends) if turned else ends
-    return MemoryRelation(source, target, spelled, _marks(fact))
+    return Link(source, target, spelled, _marks(fact))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["Link", "Memory", "Node", "Odd", "compact", "read_line", "read_memory", "write_memory"]
+__all__ = ["Link", "Memory", "Node", "Odd", "compact", "line_of", "read_line", "read_memory", "write_memory"]
 
 _OF_NODE: Final = ("type", "name", "entityType", "observations")
 _OF_LINK: Final = ("type", "from", "to", "relationType")
@@ -125,14 +125,24 @@ def write_memory(memory: Memory) -> bytes:
 
 
 def _lines(memory: Memory) -> Iterator[bytes]:
-    for node in memory.nodes:
-        known = {"type": "entity", "name": node.name, "entityType": node.kind, "observations": list(node.observations)}
-        yield compact(known | dict(node.more)).encode()
-    for link in memory.links:
-        known = {"type": "relation", "from": link.source, "to": link.target, "relationType": link.relation}
-        yield compact(known | dict(link.more)).encode()
+    for item in (*memory.nodes, *memory.links):
+        yield line_of(item)
     for odd in memory.odd:
         yield odd.raw
+
+
+def line_of(item: Node | Link) -> bytes:
+    """The item as a line, without its end.
+
+    >>> line_of(Link("Ann", "Bo", "knows"))
+    b'{"type":"relation","from":"Ann","to":"Bo","relationType":"knows"}'
+    """
+    known: dict[str, Any]
+    if isinstance(item, Node):
+        known = {"type": "entity", "name": item.name, "entityType": item.kind, "observations": list(item.observations)}
+    else:
+        known = {"type": "relation", "from": item.source, "to": item.target, "relationType": item.relation}
+    return compact(known | dict(item.more)).encode()
 
 
 def compact(value: object, indent: int | None = None) -> str:

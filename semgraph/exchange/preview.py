@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from semgraph.errors import ImportRejected, InputError
 from semgraph.exchange.conversations import is_conversation
 from semgraph.exchange.lines import reading
-from semgraph.exchange.mcp_memory import is_memory
 from semgraph.exchange.mem0 import is_mem0
+from semgraph.exchange.memorylines import Link, Node, read_line
 from semgraph.view import is_graph
 
 if TYPE_CHECKING:
@@ -26,12 +26,13 @@ def sniffed(place: Place) -> str:
     """The format of a file of JSON lines, by the first one: of semgraph unless another memory wrote it."""
     try:
         with reading(place) as lines:
-            first = json.loads(next((line for _, line in lines if line.strip()), b"null"))
+            line = next((line for _, line in lines if line.strip()), b"null")
+        first = json.loads(line)
     except (ImportRejected, ValueError, RecursionError):
         return "jsonl"  # what is wrong with it is told by who reads it
     if not isinstance(first, dict) or "format" in first or "predicate" in first:
         return "jsonl"
-    if is_memory(first):
+    if {"entityType", "relationType"} & first.keys() and isinstance(read_line(line, 1), (Node, Link)):
         return "memory"
     return is_conversation(first) or ("mem0" if is_mem0(first) else "jsonl")
 
