@@ -125,8 +125,8 @@ def write_memory(memory: Memory) -> bytes:
 
 
 def _lines(memory: Memory) -> Iterator[bytes]:
-    for item in (*memory.nodes, *memory.links):
-        yield line_of(item)
+    yield from map(line_of, memory.nodes)
+    yield from map(line_of, memory.links)
     for odd in memory.odd:
         yield odd.raw
 
