@@ -20,6 +20,7 @@ SemgraphError
 ├── BudgetExceeded                         a read or import passed its bound
 ├── ImportRejected                         .code         a file that can't be taken in; nothing was written
 ├── PurgePending                           forgotten, but the bytes are still on disk
+├── EndpointError                          .fatal .status   a language model gave no answer
 ├── ConfigError                            a setting that makes no sense
 └── MissingExtraError (ImportError)        ends with the `pip install 'semgraph[…]'` to type
 """
@@ -39,6 +40,7 @@ __all__ = [
     "CommitUnknown",
     "ConfigError",
     "ConflictError",
+    "EndpointError",
     "ForkedHandle",
     "HandlePoisoned",
     "ImportRejected",
@@ -169,6 +171,19 @@ class PurgePending(SemgraphError):
 
 class ConfigError(SemgraphError):
     """A setting that makes no sense."""
+
+
+class EndpointError(SemgraphError):
+    """A language model gave no answer; `.fatal` where no other request would get one either.
+
+    `.status` is that of HTTP, if there was one; `.busy` says that the way in which it was asked is not the reason.
+    """
+
+    def __init__(self, message: str, *, fatal: bool = False, busy: bool = False, status: int | None = None) -> None:
+        super().__init__(message)
+        self.fatal = fatal
+        self.busy = busy
+        self.status = status
 
 
 class MissingExtraError(SemgraphError, ImportError):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Headings of the help, the modules that hold their commands, and those commands in the order in which one meets them.
 SECTIONS: Final[dict[str, dict[str, str]]] = {
-    "Tell": {"telling": "add set remember settle"},
+    "Tell": {"telling": "add set remember settle", "extracting": "extract"},
     "Take back": {"telling": "end deny correct retract unretract", "removing": "forget veto purge"},
     "Read": {
         "reading": "value about timeline list entities aliases",

@@ -19,6 +19,8 @@ __all__ = ["DOCUMENTS", "MEANINGS", "OBJECTS", "attributes", "commands_markdown"
 #: The document of each command: an object by its name, a list of such, or what is said in words.
 DOCUMENTS: Final = {
     "add": "Receipt", "set": "Receipt", "remember": "list of Receipt",
+    "extract": "{episodes, done_before, failed: list of [episode, reason], cut, counts, receipts: list of Receipt, "
+    "rejected: list of [sentence, Receipt], requests, tokens_in, tokens_out, cost, asked_as}",
     "settle": "Receipt", "end": "Receipt", "deny": "Receipt", "correct": "Receipt", "retract": "Receipt",
     "unretract": "Receipt", "forget": "ForgetReport", "veto": "{vetoed}, {lifted}, or a list of Veto",
     "purge": "{purged}", "value": "a text, number or boolean, or null", "about": "{predicate: list of Fact}",

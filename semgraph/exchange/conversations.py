@@ -99,8 +99,8 @@ def is_conversation(document: object) -> str | None:
     return None
 
 
-def sessions_of(documents: Iterable[Any], kind: str, reference: datetime) -> list[Session]:
-    """The sessions of parsed documents, or of the lines of a file, in their order.
+def sessions_of(documents: Iterable[Any], kind: str, reference: datetime, *, title: str = "chat") -> list[Session]:
+    """The sessions of parsed documents, or of the lines of a file, in their order; one without a name has the title.
 
     Raises:
         ValueError: something in it is not of that kind.
@@ -110,8 +110,9 @@ def sessions_of(documents: Iterable[Any], kind: str, reference: datetime) -> lis
         whole += document if isinstance(document, list) else [document]
     if not all(isinstance(one, dict) for one in whole):
         raise ValueError("each conversation, session or turn is an object")
-    reader = {"longmemeval": _longmemeval, "locomo": _locomo, "chat": _chat}[kind]
-    return list(reader(whole, reference))
+    if kind == "chat":
+        return list(_chat(whole, reference, title))
+    return list((_longmemeval if kind == "longmemeval" else _locomo)(whole, reference))
 
 
 # -- LongMemEval
@@ -235,12 +236,12 @@ def _evidence(conversation: str, evidence: object) -> str:
 # -- chats
 
 
-def _chat(whole: list[dict[str, Any]], reference: datetime) -> Iterator[Session]:
+def _chat(whole: list[dict[str, Any]], reference: datetime, title: str) -> Iterator[Session]:
     if all("messages" not in one for one in whole):
-        yield _chat_session("chat", whole, None, reference)
+        yield _chat_session(title, whole, None, reference)
         return
     for at, one in enumerate(whole, 1):
-        name = str(one.get("id") or one.get("title") or f"chat {at}")
+        name = str(one.get("id") or one.get("title") or f"{title} {at}")
         said = next((spoken_at(one[key], reference) for key in _TIMES if one.get(key)), None)
         yield _chat_session(name, one.get("messages"), said, reference)
 

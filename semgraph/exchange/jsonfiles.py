@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from semgraph.exchange.statements import Entry
     from semgraph.model import Batch
 
-__all__ = ["documents", "take_json", "take_memories", "take_wikidata"]
+__all__ = ["documents", "documents_in", "take_json", "take_memories", "take_wikidata"]
 
 _MAX_SIZE: Final = 64 << 20  # bytes, unpacked
 _HINT: Final = "split it"
@@ -63,9 +63,12 @@ def take_memories(kg: KnowledgeGraph, place: Place, kind: str, source: str | Non
 
 def documents(place: Place) -> list[Any]:
     """The JSON documents of a file: one that is all of it, or one on each line."""
-    shown = shown_name(place)
     with reading_bytes(place, _MAX_SIZE, _HINT) as file:
-        data = file.read()
+        return documents_in(file.read(), shown_name(place))
+
+
+def documents_in(data: bytes, shown: str) -> list[Any]:
+    """The same of the bytes of a file, which messages call as shown."""
     try:
         return [_parsed(data, shown)]
     except ImportRejected:

@@ -37,7 +37,7 @@ def take_sessions(
 ) -> Batch:
     """What telling the sessions of a conversation file did, all of it in one transaction."""
     try:
-        sessions = sessions_of(documents, kind, reference_of(kg))
+        sessions = sessions_of(documents, kind, reference_of(kg), title=shown)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ImportRejected("bad_row", f"{shown}: {error}") from None
     if not sessions:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Dates = Callable[[str], Dated | None]
 
-__all__ = ["Dated", "candidates", "sentences"]
+__all__ = ["SPEAKER", "Dated", "candidates", "sentences"]
 
 _MOST_WORDS: Final = 40
 _ABBREVIATED: Final = "".join(

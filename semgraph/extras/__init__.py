@@ -1,0 +1,1 @@
+"""What needs an optional dependency, or joins semgraph to other programs: a file each."""
