@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from semgraph import InputError, KnowledgeGraph
 from semgraph.index.text import TextIndex
 from semgraph.recall.corpus import Candidate
-from semgraph.recall.fusion import fused, ranks
+from semgraph.recall.fusion import fused, ranks, shares, weights
 from semgraph.recall.mentions import mentions
 from semgraph.recall.spread import spread
 from semgraph.recall.words import MAX_QUERY_BYTES, clean_query, content_words, words
@@ -109,11 +109,23 @@ def test_a_name_of_several_entities_means_all_of_them(kg):
 # -- ranking
 
 
-def test_rankings_are_united_before_they_are_fused():
-    found = fused({"exact": {"a": 1, "b": 1}, "lexical": {"b": 2, "c": 1}})
-    assert set(found) == {"a", "b", "c"}
-    assert found["b"] == (pytest.approx(1 / 61 + 1 / 62), {"exact": 1, "lexical": 2})
-    assert found["b"][0] > found["a"][0] == found["c"][0]
+def test_what_any_channel_found_is_added_up_by_how_near_it_comes_to_the_best():
+    found = fused({"exact": {"a": 1.0, "b": 0.75}, "lexical": shares({"b": 4.0, "c": 1.0})})
+    assert found == {"a": 1.0, "b": 1.75, "c": 0.25}
+    assert fused({"lexical": {"c": 1.0}, "graph": {"c": 0.5}}, weights({"lexical": 0.5, "graph": 2})) == {"c": 1.5}
+
+
+@given(st.dictionaries(st.text(max_size=2), st.floats(-1, 1e6)))
+def test_shares_keep_the_order_and_the_best_is_one(scores):
+    found = shares(scores)
+    if max(scores.values(), default=0) <= 0:
+        assert found == {}
+        return
+    assert max(found.values()) == 1
+    assert found.keys() == scores.keys()
+    order = sorted(scores, key=scores.__getitem__)
+    assert [found[key] for key in order] == sorted(found.values())
+    assert min(found.values()) >= 0
 
 
 def test_equal_scores_share_a_rank():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from semgraph import ConfigError, InputError, KnowledgeGraph
 from semgraph.embedding import default_embedder
 from semgraph.index import vectors as vector_index
 from semgraph.index.vectors import Vectors
+from semgraph.recall.channels import Found, completed
 from semgraph.recall.library import Library, library_of
 from semgraph.recall.recency import Sentence, later_first
 
@@ -254,6 +256,14 @@ def test_another_handles_writes_are_found(tmp_path):
         assert sorted(told(two.recall("Welsh"))) == ["Ann speaks Welsh", "Bo speaks Welsh"]
         one.forget(entity="Ann")
         assert told(two.recall("Welsh")) == ["Bo speaks Welsh"]
+
+
+def test_what_one_channel_came_upon_counts_by_how_well_it_fits_in_the_others():
+    words = {"fox": 3.0, "hen": 1.0}
+    documents = {"vixen": 7, "stone": 8}
+    found = Found(words, lambda some: np.where(some == 7, np.float32(0.5), np.float32(0)))
+    corpus = SimpleNamespace(documents=documents)
+    assert completed(corpus, found, ["fox", "vixen", "stone", "seen by nobody"]) == {**words, "vixen": 0.5}
 
 
 def test_a_name_with_very_many_facts_is_a_hint_and_no_order(kg):

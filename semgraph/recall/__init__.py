@@ -1,1 +1,1 @@
-"""Recall: the facts that matter to a question, from several channels fused by rank; a conflict never comes in half."""
+"""Recall: the facts that matter to a question, from several channels made one; a conflict never comes in half."""

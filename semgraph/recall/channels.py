@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from semgraph.store.schema import ClaimRow
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from semgraph.recall.corpus import Corpus
     from semgraph.recall.library import Library
 
-__all__ = ["beside", "exact", "lexical", "vector"]
+__all__ = ["Found", "beside", "completed", "exact", "lexical", "vector"]
 
 _FIRST: Final = 2048  # documents that are sorted at first
 _LEAST_COSINE: Final = 0.2  # what is less like the question has nothing to do with it
@@ -37,29 +37,48 @@ def exact(corpus: Corpus, named: Collection[int], hubs: Collection[int], found: 
     """
     own = {c.id: c for number in sorted(named) for c in corpus.at(number)}
     everything = {*named, *hubs}
-    scores = {key: 1.0 + everything.issuperset((c.near, c.far)) for key, c in own.items()}
+    scores = {key: 1.0 if everything.issuperset((c.near, c.far)) else 0.75 for key, c in own.items()}
     for key in found:
         if key not in scores and not everything.isdisjoint(corpus.facts[key].ends):
             scores[key] = 0.5
     return scores
 
 
+class Found(NamedTuple):
+    """What a channel of texts found: the score of each fact, and how well any text fits, found or not."""
+
+    scores: dict[str, float]
+    fit: Callable[[NDArray[np.intp]], NDArray[np.float32]]
+
+
 def lexical(
     corpus: Corpus, library: Library, groups: Iterable[Sequence[str]], wanted: int, named: Collection[int]
-) -> dict[str, float]:
+) -> Found:
     """Facts that have words of the question, by BM25; as many again about what the question names."""
     documents, scores = library.text.scores(groups)
-    return _both(corpus, library, documents, scores, wanted, named)
+
+    def fit(some: NDArray[np.intp]) -> NDArray[np.float32]:
+        if not len(documents):
+            return np.zeros(len(some), np.float32)
+        places = np.minimum(np.searchsorted(documents, some), len(documents) - 1)
+        return np.where(documents[places] == some, scores[places], np.float32(0))
+
+    return Found(_both(corpus, library, documents, scores, wanted, named), fit)
 
 
 def vector(
     corpus: Corpus, library: Library, query: NDArray[np.float32] | None, wanted: int, named: Collection[int]
-) -> dict[str, float]:
-    """Facts that mean something like the question, by the cosine of their vectors."""
+) -> Found | None:
+    """Facts that mean something like the question, by the cosine of their vectors; None where there are no vectors."""
     vectors = library.vectors
     if vectors is None or query is None or not len(vectors):
-        return {}
-    asked, found = wanted, dict[str, float]()
+        return None
+
+    def fit(some: NDArray[np.intp]) -> NDArray[np.float32]:
+        there = some < len(vectors)
+        return np.where(there, vectors.of(np.where(there, some, 0), query), np.float32(0))
+
+    asked = wanted
     while True:
         asked = min(asked * 4, len(vectors))
         documents, cosines = vectors.nearest(query, asked)
@@ -67,7 +86,14 @@ def vector(
         near = cosines >= _LEAST_COSINE
         found = _both(corpus, library, documents[near], cosines[near], wanted, named)
         if len(found) >= wanted or asked == len(vectors) or lowest < _LEAST_COSINE:
-            return found
+            return Found(found, fit)
+
+
+def completed(corpus: Corpus, found: Found, keys: Iterable[str]) -> dict[str, float]:
+    """What a channel found, and how well the other facts fit that another channel came upon by a text of theirs."""
+    rest = [key for key in keys if key not in found.scores and key in corpus.documents]
+    fits = found.fit(np.array([corpus.documents[key] for key in rest], np.intp))
+    return found.scores | {key: score for key, score in zip(rest, fits.tolist(), strict=True) if score > 0}
 
 
 def _both(

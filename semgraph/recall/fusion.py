@@ -1,4 +1,4 @@
-"""Several rankings as one: the union of what the channels found, scored by reciprocal rank."""
+"""Several rankings as one: the union of what the channels found, by how near each comes to the best of a channel."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from semgraph.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["WEIGHTS", "fused", "ranks", "weights"]
+__all__ = ["WEIGHTS", "fused", "ranks", "shares", "weights"]
 
 #: Chosen on the even half of the data of `benchmarks/recall.py`; the figures there are those of the odd half.
 WEIGHTS: Final = MappingProxyType({"exact": 1.0, "lexical": 1.0, "vector": 1.0, "graph": 0.5, "context": 0.3})
 _MANY: Final = 50  # equal scores, which then say little of each
-_SMOOTHING = 60
 _DIGITS = 6  # scores that differ later than this are a tie, whatever order they were added up in
 
 
@@ -52,20 +51,24 @@ def ranks(scores: Mapping[str, float]) -> dict[str, int]:
     return found
 
 
-def fused(
-    channels: Mapping[str, Mapping[str, int]], weight: Mapping[str, float] = WEIGHTS
-) -> dict[str, tuple[float, dict[str, int]]]:
-    """For everything that some channel found: the sum of w / (60 + rank), and its rank in each of them.
+def shares(scores: Mapping[str, float]) -> dict[str, float]:
+    """Each score as a share of the best one, so that channels that count in units of their own can be added up."""
+    best = max(scores.values(), default=0.0)
+    return {key: max(score, 0.0) / best for key, score in scores.items()} if best > 0 else {}
 
-    Reciprocal rank fusion: Cormack, Clarke and Büttcher 2009, SIGIR, with the constant of that paper.
 
-    >>> fused({"exact": {"a": 1}, "lexical": {"b": 1}})["a"][1]
-    {'exact': 1}
+def fused(found: Mapping[str, Mapping[str, float]], weight: Mapping[str, float] = WEIGHTS) -> dict[str, float]:
+    """For everything that some channel found, the sum of its shares, each times the weight of the channel.
+
+    How far one is ahead of the next says more than that it is ahead: Bruch, Gai and Ingber 2023, "An Analysis of Fusion
+    Functions for Hybrid Retrieval", ACM Transactions on Information Systems 42, find a weighted sum of scores above
+    reciprocal ranks, as do the figures of `benchmarks/recall.py`.
+
+    >>> fused({"exact": {"a": 0.5}, "lexical": {"a": 0.25, "b": 1.0}})
+    {'a': 0.75, 'b': 1.0}
     """
-    found: dict[str, dict[str, int]] = {}
-    for name, ranking in channels.items():
-        for key, rank in ranking.items():
-            found.setdefault(key, {})[name] = rank
-    return {
-        key: (sum(weight[name] / (_SMOOTHING + rank) for name, rank in own.items()), own) for key, own in found.items()
-    }
+    total: dict[str, float] = {}
+    for name, part in found.items():
+        for key, share in part.items():
+            total[key] = total.get(key, 0.0) + weight[name] * share
+    return {key: round(score, _DIGITS) for key, score in total.items()}

@@ -9,7 +9,7 @@ from semgraph.model import Hit
 from semgraph.names import entity_key
 from semgraph.recall import channels
 from semgraph.recall.corpus import Corpus
-from semgraph.recall.fusion import fused, ranks, weights
+from semgraph.recall.fusion import fused, ranks, shares, weights
 from semgraph.recall.library import library_of
 from semgraph.recall.mentions import mentions
 from semgraph.recall.recency import Sentence, later_first
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from semgraph.model import Fact
     from semgraph.reader import Reader, Reading
+    from semgraph.recall.channels import Found
     from semgraph.recall.library import Library
     from semgraph.recall.mentions import Mention
     from semgraph.walk.cut import Cut
@@ -37,6 +38,7 @@ _SEEDS = 3  # lexical hits from which the graph channel starts where the questio
 _FEWEST = 6  # facts that are looked for as if so many were asked for, so that a lower limit gives the same order
 _MOST = 10_000  # facts that are looked for, however many are asked for
 _EACH = 5  # facts that a channel looks for, for each one asked for
+_HALF = 60  # so far down the list a fact is worth half as much to those told beside it
 _CONTEXT = 2  # facts whose neighbours in the telling are looked at, for each one asked for
 _UNTOLD = 0.2  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
 _SURE = 0.9  # the confidence in what somebody says of himself
@@ -125,29 +127,43 @@ def _scored(
     corpus: Corpus, library: Library, question: _Question, limit: int, hops: int, weight: Mapping[str, float]
 ) -> tuple[_Scored, dict[str, dict[str, float]]]:
     """Every fact that some channel found, with its score and its rank in each; and what the channels found."""
-    limit = min(limit, _MOST)
-    wanted = _EACH * max(limit, _FEWEST)
-    about = question.first | question.hubs
-    found: dict[str, dict[str, float]] = {}
-    groups = library.groups(question.words, corpus.reader.snapshot.registry)
-    lexical = channels.lexical(corpus, library, groups, wanted, about)
-    if weight["lexical"]:
-        found["lexical"] = lexical
-    if weight["vector"]:
-        found["vector"] = channels.vector(corpus, library, question.meaning, wanted, about)
-    if weight["graph"]:
-        found["graph"] = _graph(corpus, question, lexical, hops)
+    limit = max(min(limit, _MOST), _FEWEST)
+    texts, found = _searched(corpus, library, question, _EACH * limit, hops, weight)
+    everything = dict.fromkeys(key for scores in found.values() for key in scores)
+    told = {name: channels.completed(corpus, each, everything) for name, each in texts.items()}
+    parts = {name: shares(told.get(name, scores)) for name, scores in found.items()}
     if weight["exact"]:
-        others = dict.fromkeys(key for scores in found.values() for key in scores)
-        found["exact"] = channels.exact(corpus, question.named, question.hubs, others)
+        parts["exact"] = found["exact"] = channels.exact(corpus, question.named, question.hubs, everything)
     ranked = {name: ranks(scores) for name, scores in found.items()}
-    scored = fused(ranked, weight)
+    scored = fused(parts, weight)
     if weight["context"] and scored:
-        order = sorted(scored, key=lambda key: (-scored[key][0], key))[: _CONTEXT * max(limit, _FEWEST)]
+        order = sorted(scored, key=lambda key: (-scored[key], key))[: _CONTEXT * limit]
         near = channels.beside(corpus, {key: place for place, key in enumerate(order, 1)})
         ranked["context"] = {key: int(-place) for key, place in near.items()}
-        scored = fused(ranked, weight)
-    return {key: (score * _trust(corpus, key), own) for key, (score, own) in scored.items()}, found
+        parts["context"] = {key: _HALF / (_HALF + place) for key, place in ranked["context"].items()}
+        scored = fused(parts, weight)
+    own: dict[str, dict[str, int]] = {key: {} for key in scored}
+    for name, ranking in ranked.items():
+        for key, rank in ranking.items():
+            own[key][name] = rank
+    return {key: (score * _trust(corpus, key), own[key]) for key, score in scored.items()}, found
+
+
+def _searched(
+    corpus: Corpus, library: Library, question: _Question, wanted: int, hops: int, weight: Mapping[str, float]
+) -> tuple[dict[str, Found], dict[str, dict[str, float]]]:
+    """What the channels of texts found, and the scores of these and of the graph."""
+    about = question.first | question.hubs
+    groups = library.groups(question.words, corpus.reader.snapshot.registry)
+    by_words = channels.lexical(corpus, library, groups, wanted, about)
+    texts = {"lexical": by_words} if weight["lexical"] else {}
+    if weight["vector"]:
+        by_meaning = channels.vector(corpus, library, question.meaning, wanted, about)
+        texts |= {"vector": by_meaning} if by_meaning else {}
+    found = {name: each.scores for name, each in texts.items()}
+    if weight["graph"]:
+        found["graph"] = _graph(corpus, question, by_words.scores, hops)
+    return texts, found
 
 
 def _later_first(
