@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semgraph import audit, factrow, names
-from semgraph.errors import InputError, NotFoundError, PurgePending
+from semgraph.errors import InputError, NotFoundError, PurgePending, StoreError
 from semgraph.model import Fact, ForgetReport
 from semgraph.reader import Reader, Reading
 from semgraph.store.schema import (
@@ -356,8 +356,11 @@ def _purged(session: Session, report: ForgetReport, needles: Collection[bytes]) 
     from dataclasses import replace
 
     store = session.store
-    if not store.purge():
-        return replace(report, pending="a reader holds the old bytes: purge() again when it has gone")
+    try:
+        if not store.purge():
+            return replace(report, pending="a reader holds the old bytes: purge() again when it has gone")
+    except StoreError as error:  # what was forgotten is: only its bytes are left
+        return replace(report, pending=f"the file can't be rebuilt ({type(error).__name__}): purge() when the disk can")
     left = store.residue(list(needles)) if needles else []
     if left and any(not _still_said(session, needle.decode()) for needle in left):
         return replace(report, pending="some bytes are still in the file: purge() again, or go on with a backup")

@@ -23,6 +23,13 @@ def test_promise(id):
     assert result.figure
 
 
+@pytest.mark.parametrize("id", [id for id, check in every_check().items() if check.broken])
+def test_a_broken_build_is_caught(id):
+    result = run(every_check()[id], "C", seed=SEED, broken=True)
+    assert not result.passed, result.figure
+    assert "Traceback" in result.figure
+
+
 def measured(trial):
     return f"{sum(1 for _ in trial.steps())} of {trial.size} in {trial.folder.is_dir()}"
 

@@ -119,6 +119,65 @@ def test_a_statement_that_undoes_everything_ends_its_transaction(store):
     assert store.count(EntityRow, 1) == 4
 
 
+class _Failing:
+    """A connection some of whose statements fail, each once."""
+
+    def __init__(self, connection, **errors):
+        self._connection, self._errors = connection, errors
+
+    def __getattr__(self, name):
+        return getattr(self._connection, name)
+
+    def execute(self, text, *parameters):
+        if error := self._errors.pop(text.split()[0], None):
+            raise error
+        return self._connection.execute(text, *parameters)
+
+
+def test_a_block_that_can_not_be_undone_undoes_the_whole_transaction(path):
+    """A part of a claim was kept, and verify found it, where a program went on after two errors in a row."""
+    with closing(open_store(path)) as store:
+        store._connection = _Failing(store._connection, ROLLBACK=driver_error("IOError"))
+        with pytest.raises(StoreError, match="undone"), store.write():  # noqa: PT012  # what fails is the block
+            with pytest.raises(StoreError, match="disk"), store.write():  # noqa: PT012
+                store.insert(entities(10))
+                raise Halt
+            with pytest.raises(StoreError, match="undone"):
+                store.insert(entities(11))
+        assert ids(store.select(EntityRow, 1)) == [1, 2, 3]
+        store.insert(entities(12))
+        assert store.count(EntityRow, 1) == 4
+
+
+def test_an_interrupt_while_undoing_leaves_no_lock(path):
+    with closing(open_store(path)) as store, closing(open_store(path)) as other:
+        store._connection = _Failing(store._connection, ROLLBACK=KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt), store.write():  # noqa: PT012  # what fails is the block
+            store.insert(entities(10))
+            raise Halt
+        other.insert(entities(11))
+        with pytest.raises(HandlePoisoned):
+            store.count(EntityRow, 1)
+
+
+@pytest.mark.parametrize(("error", "later"), [("FullError", None), ("IOError", HandlePoisoned)])
+def test_a_purge_that_the_disk_fails_is_told_and_nothing_is_lost(path, error, later):
+    store = open_store(path)
+    store.delete(ClaimRow, 1)
+    store._connection = _Failing(store._connection, VACUUM=driver_error(error))
+    with pytest.raises(StoreError):
+        store.purge()
+    if later is None:
+        assert store.purge()
+    else:
+        with pytest.raises(later):
+            store.purge()
+    store.close()
+    with closing(open_store(path)) as store:
+        assert store.check() == []
+        assert store.count(ClaimRow, 1) == 0
+
+
 COMMIT_FAILS = """
 import apsw
 class File(apsw.VFSFile):
@@ -373,3 +432,29 @@ def test_every_table_can_be_salvaged(store):
     store.insert([make(FactRow, id=str(n), subject=n) for n in range(50)])
     assert sorted(salvaged(store, FactRow)) == sorted(store.select(FactRow, 1))
     assert salvaged(store, AliasRow) == []
+
+
+# A file that was being made
+
+
+def test_a_file_whose_making_was_cut_off_is_made_again(tmp_path):
+    """The power went when the journal was on disk and the first page was not: the file was refused as foreign."""
+    path = tmp_path / "s.db"
+    path.write_bytes(bytes(36864))
+    head = bytes.fromhex("d9d505f920a163d7") + bytes(4) + b"\1\2\3\4" + bytes(4)
+    path.with_name("s.db-journal").write_bytes(
+        (head + (512).to_bytes(4, "big") + (4096).to_bytes(4, "big")).ljust(512, b"\0")
+    )
+    with closing(open_store(path)) as store:
+        store.create_scope("default")
+        assert store.check() == []
+
+
+def test_a_journal_that_leads_to_an_older_file_makes_nothing_ours(tmp_path):
+    path = tmp_path / "s.db"
+    path.write_bytes(b"not a database".ljust(4096, b"."))
+    journal = bytes.fromhex("d9d505f920a163d7") + bytes(8) + (9).to_bytes(4, "big")
+    path.with_name("s.db-journal").write_bytes(journal.ljust(512, b"\0"))
+    with pytest.raises(StoreCorrupt, match="untouched"):
+        open_store(path)
+    assert path.read_bytes().startswith(b"not a database")

@@ -10,6 +10,7 @@ import os
 import stat
 import threading
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import apsw
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 APPLICATION_ID: Final = 0x73656D67
 _HEADER_SIZE: Final = 100
 _MAGIC: Final = b"SQLite format 3\x00"
+_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 _CHUNK: Final = 1 << 20
 #: A file made here is closed again before SQLite may lock it, see above.
 _MAKING: Final = threading.Lock()
@@ -59,7 +61,9 @@ def recognise(path: Path, newest: int) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise StoreError(f"{str(path)!r} is no regular file, so it can't be a store")
     if found.st_size:
-        _recognise_header(path, b"".join(_chunks(path, 0, _HEADER_SIZE)), newest)
+        header = b"".join(_chunks(path, 0, _HEADER_SIZE))
+        if not _half_made(path, header):
+            _recognise_header(path, header, newest)
 
 
 def create(path: Path) -> None:
@@ -114,6 +118,14 @@ def occurrences(path: Path, needles: Sequence[bytes]) -> list[bytes]:
             found.update(needle for needle in wanted if needle not in found and needle in window)
             tail = window[-overlap:] if overlap else b""
     return [needle for needle in wanted if needle in found]
+
+
+def _half_made(path: Path, header: bytes) -> bool:
+    """Whether the power went while the file was made: no head yet, and a journal that leads back to an empty file."""
+    if header.startswith(_MAGIC):
+        return False
+    journal = b"".join(islice(_plain_chunks(beside(path, "-journal")), 1))
+    return journal.startswith(_JOURNAL) and journal[16:20] == bytes(4)
 
 
 def _recognise_header(path: Path, header: bytes, newest: int) -> None:

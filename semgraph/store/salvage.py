@@ -9,7 +9,7 @@ import apsw
 
 from semgraph.errors import StoreCorrupt
 from semgraph.store.digests import is_whole
-from semgraph.store.faults import FAULTS, declared
+from semgraph.store.faults import CORRUPT, FAULTS, declared
 from semgraph.store.interning import Symbols
 from semgraph.store.migrations import index_name
 from semgraph.store.moulds import Mould, carrier_of
@@ -53,8 +53,12 @@ def reckoned(connection: apsw.Connection, table: type[R]) -> tuple[int, bool]:
 
 
 def damaged(connection: apsw.Connection) -> list[str]:
-    """A line for each table with a digest whose rows are not all as they were written."""
-    lines = []
+    """What is wrong: of SQLite's own check, and a line for each table with a digest whose rows are not all whole."""
+    try:
+        lines = [str(line) for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
+    except FAULTS as error:
+        _pass_over(error)
+        lines = [CORRUPT]
     for table, definition in TABLES.items():
         if definition.sealed and not _all_whole(connection, table, _words(connection)):
             whole = sum(1 for _ in rescued(connection, table))

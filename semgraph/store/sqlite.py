@@ -18,8 +18,8 @@ from semgraph.errors import (
     HandlePoisoned,
     StoreBusy,
     StoreClosed,
-    StoreCorrupt,
     StoreError,
+    StoreFull,
     StoreReadOnly,
 )
 from semgraph.instants import NEG_INF
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from semgraph.store.protocol import R, Value, Where
     from semgraph.store.schema import ClaimRow
 
+_SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
 _AS_IT_IS: Final = nullcontext()
 _UNDONE: Final = "this transaction was undone by an earlier error in it; leave its block and start again"
 
@@ -58,17 +59,13 @@ class SqliteStore:
         self._writing = False
         self._cursors: list[apsw.Cursor] = []
         self._unusable: StoreError | None = None
-        self._looked = False  # whether the open transaction has compared the file's version
-        self._seen = -1
+        self._looked, self._seen = False, -1  # whether the open transaction has compared the file's version, and to what
         self._tables = Tables(self)
         if path is None:
             opened = open_memory(durability)
         else:
             opened = open_file(path, read_only=read_only, durability=durability, timeout_ms=timeout_ms)
-        self._connection = opened.connection
-        self._read_only = opened.read_only
-        self._immutable = opened.immutable
-        self._stamp = opened.stamp
+        self._connection, self._read_only, self._immutable, self._stamp = opened
 
     @property
     def path(self) -> Path | None:
@@ -214,11 +211,7 @@ class SqliteStore:
     def check(self) -> list[str]:
         """What is wrong with the file below the rows, without its content; empty if nothing."""
         with self.read():
-            try:
-                structure = [str(line) for (line,) in self.fetch("PRAGMA integrity_check", ())]
-            except StoreCorrupt as error:
-                structure = [str(error)]
-            return [line for line in structure if line != "ok"] + damaged(self._connection)
+            return damaged(self._connection)
 
     def salvage(self, table: type[R]) -> Iterator[R]:
         """Every row of any scope that is as it was written, in no order; in a transaction, as for `iterate`."""
@@ -264,7 +257,7 @@ class SqliteStore:
                     return False
                 with self.write(), self._looking():
                     self._tables.sweep()
-                self.run("VACUUM")
+                self._moved("VACUUM")
                 return self._emptied_log()
             except StoreBusy:
                 return False
@@ -355,8 +348,10 @@ class SqliteStore:
             self.run(f"RELEASE {name}")
         except BaseException:
             if self._unusable is None:
+                self._unusable = StoreError(_UNDONE)  # until the block is undone: no part of it may be committed
                 self.run(f"ROLLBACK TO {name}")
                 self.run(f"RELEASE {name}")
+                self._unusable = None
             self._tables.end(undone=True)
             raise
         finally:
@@ -372,12 +367,8 @@ class SqliteStore:
     def _change(self, *, several: bool) -> Iterator[None]:
         self._usable()
         with self._lock:
-            if self._writing and not several:
-                with self._looking():
-                    yield
-            else:
-                with self.write(), self._looking():
-                    yield
+            with _AS_IT_IS if self._writing and not several else self.write(), self._looking():
+                yield
 
     def _looking(self) -> AbstractContextManager[None]:
         """A snapshot to look at, and what is remembered of the file dropped if another handle has changed it."""
@@ -430,9 +421,11 @@ class SqliteStore:
         try:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-        except FAULTS:
-            # Nothing was committed, and what the connection still holds is not to be trusted.
+        except BaseException as error:
+            # Nothing was committed, and what the connection still holds, its lock too, is not to be trusted.
             self._poison()
+            if not isinstance(error, FAULTS):
+                raise
 
     def _fault(self, error: BaseException) -> StoreError:
         """The declared error; an error that made SQLite undo the whole transaction closes it for later calls."""
@@ -494,7 +487,14 @@ class SqliteStore:
             self._cursors.pop().close(force=True)
 
     def _emptied_log(self) -> bool:
-        return not self.fetch("PRAGMA wal_checkpoint(TRUNCATE)", ())[0][0]
+        return not self._moved("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
 
-
-_SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
+    def _moved(self, text: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement that moves pages, outside a transaction; a failed sync in it is that of a commit."""
+        try:
+            return self._connection.execute(text).fetchall()
+        except FAULTS as error:
+            fault = self._fault(error)
+            if isinstance(error, apsw.IOError) and not isinstance(fault, StoreFull):
+                self._poison()
+            raise fault from None

@@ -49,32 +49,45 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A promise that can be measured; `work` returns the figure, or raises where the promise is broken."""
+    """A promise that can be measured; `work` returns the figure, or raises where the promise is broken.
+
+    `broken` breaks the build of this process, in the way in which the check has been seen to fail.
+    """
 
     id: str
     title: str
     target: str
     sizes: dict[str, int]
     work: Callable[[Trial], str]
+    broken: Callable[[], None] | None = None
 
 
 CHECKS: Final[dict[str, Check]] = {}
 
 
 def check(
-    id: str, title: str, target: str, *, c: int, n: int, r: int | None = None
-) -> Callable[..., Callable[..., str]]:
+    id: str,
+    title: str,
+    target: str,
+    *,
+    c: int,
+    n: int,
+    r: int | None = None,
+    broken: Callable[[], None] | None = None,
+) -> Callable[[Callable[[Trial], str]], Callable[[Trial], str]]:
     """Register a function under an id such as K1, with how many trials it makes in each tier (R: as N, unless said).
 
     The function is handed a `Trial` and returns the figure that it measured, in words: "50 kills, 0 lost". Where the
-    promise is broken it raises. Its docstring says which broken build it has caught.
+    promise is broken it raises. `broken` makes the package break the promise; the check must then fail, and a test sees
+    that it does. Where the break is no matter of a line, the docstring says which broken build the check has caught.
     """
     if not re.fullmatch(r"[A-Z]\d+", id) or id in CHECKS:
         message = f"{id!r} is no id, or is taken: a letter and a number, as in RELIABILITY"
         raise ValueError(message)
 
     def register(work: Callable[[Trial], str]) -> Callable[[Trial], str]:
-        CHECKS[id] = Check(id, title, target, dict(zip(TIERS, (c, n, n if r is None else r), strict=True)), work)
+        sizes = dict(zip(TIERS, (c, n, n if r is None else r), strict=True))
+        CHECKS[id] = Check(id, title, target, sizes, work, broken)
         return work
 
     return register

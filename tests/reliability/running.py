@@ -75,15 +75,17 @@ def run(
     *,
     size: int | None = None,
     seed: int | None = None,
+    broken: bool = False,
     told: Callable[[int, int], None] = silent,
 ) -> Result:
-    """The result of one check, in a fresh process with a folder that is removed afterwards."""
+    """The result of one check, in a fresh process with a folder that is removed afterwards; maybe on a broken build."""
     size = check.sizes[tier] if size is None else size
     seed = random.SystemRandom().getrandbits(32) if seed is None else seed
     folder = Path(tempfile.mkdtemp(prefix=f"semgraph-{check.id}-"))
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(check.work, Trial(tier, size, seed, folder), there))
+    breaking = check.broken if broken else None
+    process = context.Process(target=_work, args=(check.work, breaking, Trial(tier, size, seed, folder), there))
     began = time.monotonic()
     try:
         process.start()
@@ -111,7 +113,7 @@ def _followed(source: Connection, told: Callable[[int, int], None]) -> tuple[boo
             return kind == "passed", words[0]
 
 
-def _work(work: Callable[[Trial], str], trial: Trial, told: Connection) -> None:
+def _work(work: Callable[[Trial], str], broken: Callable[[], None] | None, trial: Trial, told: Connection) -> None:
     """The check itself, in a session of its own, which ends with all that it started."""
     os.setsid()
     os.environ["SEMGRAPH_CONFIG"] = ""
@@ -125,6 +127,8 @@ def _work(work: Callable[[Trial], str], trial: Trial, told: Connection) -> None:
 
     trial.told = far
     try:
+        if broken is not None:
+            broken()
         told.send(("passed", work(trial)))
     except BaseException:  # noqa: BLE001  # told by the parent, with the seed
         told.send(("failed", f"seed={trial.seed}\n{traceback.format_exc()}"))
