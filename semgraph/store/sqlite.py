@@ -59,7 +59,7 @@ class SqliteStore:
         self._writing = False
         self._cursors: list[apsw.Cursor] = []
         self._unusable: StoreError | None = None
-        self._looked, self._seen = False, -1  # whether the open transaction has compared the file's version, and to what
+        self._looked, self._seen = False, -1  # whether the open transaction compared versions, and what it saw
         self._tables = Tables(self)
         if path is None:
             opened = open_memory(durability)
@@ -366,9 +366,8 @@ class SqliteStore:
     @contextmanager
     def _change(self, *, several: bool) -> Iterator[None]:
         self._usable()
-        with self._lock:
-            with _AS_IT_IS if self._writing and not several else self.write(), self._looking():
-                yield
+        with self._lock, _AS_IT_IS if self._writing and not several else self.write(), self._looking():
+            yield
 
     def _looking(self) -> AbstractContextManager[None]:
         """A snapshot to look at, and what is remembered of the file dropped if another handle has changed it."""
