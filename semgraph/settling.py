@@ -45,8 +45,10 @@ def settle(
     valid_at: int | None,
     qualifiers: Mapping[str, Any] | None,
     reason: str | None,
+    *,
+    source: str = "user",
 ) -> Receipt:
-    """The receipt of a settlement; idempotent where there is nothing to settle."""
+    """The receipt of a settlement in the name of a source; idempotent where there is nothing to settle."""
     check_note(reason, "reason")
     with session.write() as recorded_at:
         writer = Writer(session, recorded_at)
@@ -60,7 +62,7 @@ def settle(
         if choice == "keep_both":
             return _keep_both(writer, reader, found)
         winner = _winner(reader, found, object) if choice == "choose" else None
-        told = resolution.settlement(reader, found, choice, winner, instant, "user")
+        told = resolution.settlement(reader, found, choice, winner, instant, source)
         if not told:
             return Receipt(Outcome.IDEMPOTENT, why="the value is not one of those in conflict: nothing changes")
         told = [one if reason is None else replace(one, text=reason) for one in told]

@@ -23,8 +23,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 MAX_LINES = 500
 HEAVY = {"dateparser", "edtf", "mcp", "networkx", "numpy", "openai", "pydantic", "rapidfuzz", "rich", "yaml"}
 OPTIONAL = PROJECT["project"]["optional-dependencies"]
-# Named by the user for untrusted input to come; no module needs it yet.
-DECLARED_AHEAD = {"pydantic"}
+# Named by the user for what is to come; no module needs it yet.
+DECLARED_AHEAD: set[str] = set()
 # Imported under another name than they are installed by.
 IMPORTED_AS = {"pyyaml": "yaml"}
 # Not imported at all.

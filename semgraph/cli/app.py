@@ -38,6 +38,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     },
     "Name": {"naming": "declare alias unalias merge unmerge keep-apart suggest define predicates"},
     "Keep": {"keeping": "export import verify stats backup reembed recover", "probing": "probe"},
+    "Serve": {"serving": "serve"},
     "Learn": {"helping": "demo help config completion"},
 }
 #: The module of each command.
@@ -65,7 +66,7 @@ class App:
     _before: Bound | None = None
     typed: list[str] = field(default_factory=list)  # the options of the group that commands to type must repeat
 
-    def graph(self, *, writing: bool = False) -> KnowledgeGraph:
+    def graph(self, *, writing: bool = False, source: str | None = None) -> KnowledgeGraph:
         """The graph, open until the command ends; one that is only read is never made or changed by that."""
         if self._graph is None:
             from semgraph.engine import KnowledgeGraph
@@ -76,7 +77,7 @@ class App:
             self._graph = KnowledgeGraph(
                 target,
                 scope=self.settings.get("scope") or "default",
-                source=self.settings.get("source") or "user",
+                source=source or self.settings.get("source") or "user",
                 timezone=self.settings.get("timezone"),
                 durability=self.settings.get("durability") or "full",
                 read_only=read_only,

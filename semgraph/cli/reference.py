@@ -39,7 +39,7 @@ DOCUMENTS: Final = {
     "probe": "{probes, limit, facts, recall, answers, conflicts, staleness, leaks, shortfalls}: shares or null; "
     "list of {line, kind, probe, what}",
     "demo": "no document: its commands print text", "help": "no document", "config": "{setting: {value, origin}}",
-    "completion": "no document",
+    "completion": "no document", "serve": "no document",
 }  # fmt: skip
 #: The objects, in the order in which one meets them.
 OBJECTS: Final = (
