@@ -10,11 +10,10 @@ from semgraph import factrow
 from semgraph.temporal import POS_INF
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from semgraph.factrow import Body
     from semgraph.ledger import Change
-    from semgraph.model import Outcome
     from semgraph.segment import Value
     from semgraph.store.schema import ClaimRow, FactRow
 
@@ -56,13 +55,11 @@ class Written:
         changes: Sequence[Change],
         trace: Trace,
         recorded_at: int,
-        alone: Mapping[str, Outcome] | None = None,
     ) -> None:
         self.admitted = admitted
         self.changes = changes
         self.trace = trace
         self.recorded_at = recorded_at
-        self.alone = alone or {}
 
     @cached_property
     def facts(self) -> list[Effect]:

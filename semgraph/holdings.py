@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from semgraph.following import Tail
     from semgraph.store.protocol import Store
+    from semgraph.store.schema import ClaimColumns
 
 __all__ = ["Fluent", "Holdings", "Pulse", "grouped"]
 
@@ -88,6 +89,7 @@ class Holdings:
         self.changed: set[Fluent] = set()  # those of which facts were changed in this write
         self.rebuilt = False  # whether this write changed facts of which no list is kept
         self._made: set[int] = set()  # entities of this transaction: all that is told of them went through here
+        self._noted: set[Fluent] = set()  # those with claims of `add_told`, which are to be read from the store
         self._latest: Snapshot | None = None
         self._takers: set[str] | None = None
         self._tails: dict[Fluent, Tail | None] = {}  # None: not only plain claims
@@ -113,6 +115,7 @@ class Holdings:
         self._justifications.clear()
         self._facts.clear()
         self._made.clear()
+        self._noted.clear()
         self._folded.clear()
         if not known or len(self._tails) > _TAILS:
             self._tails.clear()
@@ -210,7 +213,7 @@ class Holdings:
         for raw in raws:
             found = self._by_subject.get((raw, predicate))
             if found is None:
-                known = raw not in self._made
+                known = raw not in self._made or (raw, predicate) in self._noted
                 found = (
                     self.store.select(ClaimRow, self.scope, subject=raw, predicate=self.spelt(predicate))
                     if known
@@ -283,6 +286,14 @@ class Holdings:
             self._justifications[claim] = self.store.select(JustificationRow, self.scope, claim=claim)
         return self._justifications[claim]
 
+    def name_keys(self, refs: Sequence[str]) -> dict[str, str]:
+        """The keys by which references are told apart or found to be finer words, those of many entities at once."""
+        entities = [int(ref[1:]) for ref in refs if ref.startswith("e")]
+        unread = [entity for entity in entities if entity not in self._keys]
+        if unread:
+            self._keys.update(self.store.tuples(EntityRow, self.scope, ("id", "key"), id=unread))
+        return {ref: self.at().name_key(ref) for ref in refs}
+
     def name_key(self, entity: int) -> str:
         """The key of the name that an entity was first written with."""
         if entity not in self._keys:
@@ -318,28 +329,36 @@ class Holdings:
                 by_object[row.object, predicate].append(row)
         self.add_justifications(justifications)
 
-    def untold(self, rows: Sequence[ClaimRow]) -> Iterable[tuple[Fluent, list[ClaimRow]]]:
-        """The fluents, as written, of which some new claims are all that was ever told, and those claims."""
-        groups: dict[Fluent, list[ClaimRow]] = {}
-        for row in rows:
-            if row.subject in self._made:
-                groups.setdefault((row.subject, row.predicate), []).append(row)
-        return [(f, group) for f, group in groups.items() if f not in self._folded and f not in self._by_subject]
+    def untold(self, fluents: Sequence[Fluent], asked: Iterable[bool]) -> list[bool]:
+        """Of which fluents, as written, nothing was ever told; of entities known before only where `asked`."""
+        read, made = self._by_subject.keys() | self._folded, self._made
+        out = [fluent[0] in made for fluent in fluents]
+        joined = self.at().redirects.keys() | self.at().members.keys()
+        known = [f for f, new, wanted in zip(fluents, out, asked, strict=True) if wanted and not new]
+        told = {f for f in known if f[0] in joined}
+        for predicate, subjects in grouped(known):
+            spelt = self.spelt(predicate)
+            rows = self.store.tuples(ClaimRow, self.scope, ("subject",), subject=subjects, predicate=spelt)
+            heard = {subject for (subject,) in rows}
+            told.update((subject, predicate) for subject in subjects if subject in heard)
+        fresh = set(known) - told
+        return [(new or f in fresh) and f not in read for f, new in zip(fluents, out, strict=True)]
 
-    def add_told(self, rows: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+    def add_told(self, claims: ClaimColumns, moulds: Sequence[str]) -> None:
         """Store new claims of untold fluents with the fact that each makes by its mould."""
-        self.store.insert_told(rows, moulds)
-        self._claims.update((row.id, row) for row in rows)
+        self.store.insert_told(claims, moulds)
+        for claim in claims.id if self._claims else ():
+            self._claims.pop(claim, None)
 
-    def note_told(self, rows: Sequence[ClaimRow]) -> None:
-        """Let what was read in this transaction see claims of `add_told`, after the rest of their fluents is folded."""
-        for row in rows:
-            fluent = (row.subject, row.predicate)
-            self._by_subject.setdefault(fluent, []).append(row)
-            self._folded.add(fluent)
-            self.changed.add(fluent)
-            if self._by_object and (row.object, row.predicate) in self._by_object:
-                self._by_object[row.object, row.predicate].append(row)
+    def note_told(self, fluents: Sequence[Fluent]) -> None:
+        """Let later reads of this transaction see claims of `add_told`, after the rest of their fluents is folded."""
+        self._noted.update(fluents)
+        self._folded.update(fluents)
+        self.changed.update(fluents)
+        self._by_object.clear()
+        for fluent in fluents:
+            for read in (self._by_subject, self._facts, self._tails):
+                read.pop(fluent, None)
 
     def add_justifications(self, rows: Sequence[JustificationRow]) -> None:
         """Store justifications."""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from semgraph import forgetting, remembering, resolution, settling
-from semgraph.bulk import add_all
+from semgraph.bulk import How, add_all, add_columns
 from semgraph.errors import AmbiguousNameError, InputError, RejectedError
 from semgraph.guarding import add_one, guarded, remember
 from semgraph.model import WORDS
@@ -317,15 +317,41 @@ class TellingView(GraphView):
         >>> batch.counts, [refused.code for refused in batch.rejected]
         ({'new': 2, 'rejected': 1}, ['empty_entity'])
         """
-        return add_all(
-            self._session,
-            claims,
-            batch_size=batch_size,
-            on_reject=on_reject,
-            replaces=replaces,
-            receipts=receipts,
-            progress=progress,
-        )
+        return add_all(self._session, claims, How(batch_size, on_reject, replaces, progress, receipts))
+
+    def add_columns(
+        self,
+        columns: Mapping[str, Any],
+        *,
+        batch_size: int | None = None,
+        on_reject: str = "skip",
+        replaces: str | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> Batch:
+        """What a batch did whose claims are the rows of a table: the same as `add_all`, and quicker.
+
+        Args:
+            columns: the parameters of `add` by name. Each is a list, or a column of numpy, pandas, polars or arrow,
+                all of one length; a single value stands in every row, None is no value. Moments may be whole numbers
+                too, microseconds since 1970 in UTC, under the names `valid_from_us`, `valid_to_us` and `said_at_us`,
+                where the greatest int64 is no end and the least is always. numpy's datetime64 is refused: it has no
+                time zone.
+            batch_size: claims a transaction; None is one transaction, and one set.
+            on_reject: "skip" refuses claims alone, "raise" writes nothing then.
+            replaces: a source_ref: what it said before and does not say now is retracted in the same transaction.
+            progress: called after each transaction with the number of claims so far.
+
+        >>> from semgraph import KnowledgeGraph
+        >>> kg = KnowledgeGraph()
+        >>> people, towns = ["Maya", "Jon", "Maya"], ["Oslo", "Bergen", "Moss"]
+        >>> kg.add_columns(
+        ...     {"subject": people, "predicate": "lives_in", "object": towns, "valid_from": ["2019", "2020", "2023-05"]}
+        ... ).counts
+        {'history': 1, 'new': 1, 'update': 1}
+        >>> kg.at("2024").value("Maya", "lives_in")
+        'Moss'
+        """
+        return add_columns(self._session, columns, How(batch_size, on_reject, replaces, progress))
 
     def load_networkx(self, graph: nx.Graph[Any], *, source: str | None = None, unregistered: str = "many") -> Batch:
         """What taking in a graph of networkx did, all of it in one transaction.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from semgraph import factrow, plain
+from semgraph import factrow
 from semgraph.belief import Belief
 from semgraph.effects import Admitted, Effect, Key, Written, key_of
 from semgraph.errors import InputError, RejectedError
@@ -146,19 +146,16 @@ class Writer:
         *,
         withdrawn: Sequence[ClaimRow] = (),
         brief: bool = False,
+        told: Sequence[Fluent] = (),
     ) -> Written:
         """The second half of `write`: everything is checked, now keep it, and what is `withdrawn` with it.
 
-        `brief` where no receipt will be asked for: rows that decide no outcome are then not traced.
+        `brief` where no receipt will be asked for: rows that decide no outcome are then not traced. `told` are fluents
+        of which other claims of the batch are stored, with their facts.
         """
         self.directory.flush()
         fresh = [one.row for one in admitted if one.fresh]
-        alone: dict[str, Outcome] = {}
-        told: list[ClaimRow] = []
-        if brief and len(fresh) > _MANY and not justifications and not withdrawn:
-            alone, told = plain.take(self.ledger, fresh)
-            fresh = [row for row in fresh if row.id not in alone]
-        touching = [one.row for one in admitted if (one.fresh or one.justified) and one.row.id not in alone]
+        touching = [one.row for one in admitted if one.fresh or one.justified]
         trace: Trace = {row.id: [] for row in fresh}
         if fresh:
             self.ledger.add_claims(fresh, justifications)
@@ -176,7 +173,7 @@ class Writer:
             changes += self.ledger.refold(touched, self.recorded_at, trace=trace, brief=brief)
         self.ledger.note_told(told)
         changes.sort(key=lambda change: change.fact)
-        return self.finish(admitted, changes, trace, alone)
+        return self.finish(admitted, changes, trace)
 
     def _withdraw(self, rows: Sequence[ClaimRow]) -> set[Fluent]:
         """The fluents that claims no longer said by their source had touched; they are marked as retracted."""
@@ -188,12 +185,10 @@ class Writer:
         self.ledger.forget_records()
         return touched | self.ledger.touched(rows)
 
-    def finish(
-        self, admitted: list[Admitted], changes: list[Change], trace: Trace, alone: Mapping[str, Outcome] | None = None
-    ) -> Written:
-        """A write with what it changed; claims `alone` made a fact each and changed nothing else."""
+    def finish(self, admitted: list[Admitted], changes: list[Change], trace: Trace) -> Written:
+        """A write with what it changed."""
         self._now = self.reader()
-        return Written(admitted, changes, trace, self.recorded_at, alone)
+        return Written(admitted, changes, trace, self.recorded_at)
 
     # -- receipts
 
@@ -250,8 +245,6 @@ class Writer:
         row = one.row
         if not one.fresh:
             return (Outcome.DUPLICATE if one.justified else Outcome.IDEMPOTENT), False
-        if row.id in written.alone:
-            return written.alone[row.id], False
         if row.kind in ("deny", "correct") or (row.opposed and row.kind == "end"):
             return self._taken_back(written, row), False
         held = written.supported_by(row.id)

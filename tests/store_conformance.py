@@ -14,6 +14,7 @@ from semgraph.store import open_store
 from semgraph.store.schema import (
     TABLES,
     AliasRow,
+    ClaimColumns,
     ClaimRow,
     EntityRow,
     FactRow,
@@ -297,6 +298,45 @@ class StoreConformance:
         store.insert([])
         assert store.delete(EntityRow, 1) == 0
         assert store.update(EntityRow, 1, {"label": "x"}) == 0
+
+    @pytest.mark.parametrize("count", [1, 3, 1_500])  # enough of them are loaded without indexes
+    @pytest.mark.parametrize("before", [0, 2])
+    def test_claims_by_column_come_with_the_facts_of_their_moulds(self, store, count, before):
+        rows = [
+            make(ClaimRow, id=f"{n:024x}", subject=n % 7, predicate="p", object=f"e{n}", valid_from=n, confidence=0.5)
+            for n in range(count + before)
+        ]
+        if before:
+            store.insert(rows[:before])
+        fresh = rows[before:]
+        store.insert_told(ClaimColumns._make(map(list, zip(*fresh, strict=True))), ['0f {"f":0.5}'] * count)
+        assert store.select(ClaimRow, 1) == rows
+        facts = [
+            make(FactRow, id=r.id, subject=r.subject, predicate="p", object=r.object, valid_from=r.valid_from,
+                 valid_to=POS_INF, sys_to=POS_INF, body='{"f":0.5}') for r in fresh
+        ]  # fmt: skip
+        assert store.select(FactRow, 1, order=("id",)) == facts
+        assert store.select(ClaimRow, 1, subject=1) == [row for row in rows if row.subject == 1]
+        assert store.select(ClaimRow, 1, object="e0") == rows[:1]
+        assert store.check() == []
+
+    def test_a_claim_by_column_that_is_there_already_refuses_all_of_them(self, store):
+        rows = [make(ClaimRow, id=f"{n % 1_400:024x}", subject=n, object="e1") for n in range(1_500)]
+        with pytest.raises(StoreError):
+            store.insert_told(ClaimColumns._make(map(list, zip(*rows, strict=True))), ["0n {}"] * len(rows))
+        assert store.select(ClaimRow, 1) == store.select(FactRow, 1) == []
+        store.insert(rows[:1])
+        with pytest.raises(StoreError):
+            store.insert(rows[:1])
+
+    def test_claims_by_column_may_come_while_others_are_read(self, store):
+        rows = [make(ClaimRow, id=f"{n:024x}", subject=n, object="e1") for n in range(2_000)]
+        store.insert(rows[:800])
+        with store.write():
+            unfinished = store.iterate(ClaimRow, 1, order=None)
+            next(unfinished)
+            store.insert_told(ClaimColumns._make(map(list, zip(*rows[800:], strict=True))), ["0n {}"] * 1_200)
+        assert store.count(ClaimRow, 1) == 2_000
 
     def test_many_rows_at_once(self, store):
         store.insert(entities(*range(2500)))

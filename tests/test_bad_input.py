@@ -525,6 +525,7 @@ def sensible(name: str, kg: KnowledgeGraph, folder: Path) -> dict[str, Any]:
         "add": _CLAIM,
         "set": {"subject": "Zed", "predicate": "lives_in", "value": "Oslo"},
         "add_all": {"claims": [_CLAIM]},
+        "add_columns": {"columns": {name: [value] for name, value in _CLAIM.items()}},
         "load_networkx": {"graph": nx.Graph([("Zed", "Ann")])},
         "remember": {"text": "Zed likes green tea a lot", **_CLAIM},
         "end": BASE["end"],

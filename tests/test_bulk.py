@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from semgraph import bulk, ledger, writing
 from semgraph.engine import KnowledgeGraph
-from semgraph.intake import Intake
+from semgraph.errors import InputError
+from semgraph.model import WORDS
 from semgraph.store.schema import TABLES, ScopeRow
 from semgraph.temporal import from_epoch
 
@@ -71,7 +74,7 @@ def claims(draw):
 
 def _stored(batches, *, quick, setup):
     """Every row that the batches leave, and what they said they did."""
-    with KnowledgeGraph(clock=lambda: _CLOCK) as graph, mock.patch.object(bulk, "_SMALL", 0):
+    with KnowledgeGraph(clock=lambda: _CLOCK) as graph:
         graph.predicates.define("visited", cardinality="many", event=True)
         graph.predicates.define("knows", cardinality="many")
         graph.predicates.define("likes", cardinality="many", range="entity", norefine=True)
@@ -80,13 +83,12 @@ def _stored(batches, *, quick, setup):
             graph.names.alias("Ivo", "Ivo Ivo", homonym=True)
             graph.add("Ann", "visited", "Bob", valid_from="2020-05-06")
         done = []
-        with mock.patch.object(writing, "_MANY", 0 if quick else 10**9):
+        least = 0 if quick else 10**9
+        with ExitStack() as stack:
+            for module, name in ((bulk, "_SMALL"), (bulk, "_MANY"), (writing, "_MANY")):
+                stack.enter_context(mock.patch.object(module, name, least))
             for batch in batches:
-                if quick:
-                    made = graph.add_all(batch)
-                else:
-                    with mock.patch.object(Intake, "read", return_value=None):
-                        made = graph.add_all(batch)
+                made = graph.add_all(batch)
                 done.append((made.counts, [(one.code, one.reason) for one in made.rejected]))
         store = graph._session.store
         assert graph.verify() == []
@@ -99,6 +101,100 @@ def _stored(batches, *, quick, setup):
 @example(batches=[[{"subject": "Ann", "predicate": "visited", "object": "Bob"}] * 2], setup=False)
 def test_a_batch_leaves_the_same_rows_the_quick_way(batches, setup):
     assert _stored(batches, quick=True, setup=setup) == _stored(batches, quick=False, setup=setup)
+
+
+@st.composite
+def turns(draw):
+    """Claims whose exact intervals meet or leave gaps, of few values: what makes a chain, and what nearly does."""
+    start = draw(st.integers(0, 9))
+    return {
+        "subject": draw(st.sampled_from(["Ann", "Bob"])),
+        "predicate": draw(st.sampled_from(["works_at", "knows", "visited"])),
+        "object": draw(st.sampled_from(["Acme", "Acme Labs", "Brio", "Coda"])),
+        "valid_from": draw(st.sampled_from([from_epoch(start)] * 5 + [None])),
+        "valid_to": draw(st.sampled_from([from_epoch(start + 1), from_epoch(start + 2), None])),
+        "said_at": draw(st.sampled_from([from_epoch(start), from_epoch(start + 1), from_epoch(9), from_epoch(0)])),
+        "source": draw(st.sampled_from(["imported:a", "imported:b", "user"])),
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(batches=st.lists(st.lists(turns(), max_size=8), min_size=1, max_size=3))
+def test_chains_leave_the_same_rows_the_quick_way(batches):
+    assert _stored(batches, quick=True, setup=False) == _stored(batches, quick=False, setup=False)
+
+
+@settings(max_examples=40, deadline=None)
+@given(batch=st.lists(claims(), min_size=1, max_size=12))
+def test_columns_leave_what_their_rows_leave(batch):
+    columns = {
+        name: [words.get(name) for words in batch] for name in WORDS & {name for words in batch for name in words}
+    }
+    rows = ({name: values[place] for name, values in columns.items()} for place in range(len(batch)))
+    by_row = [{name: value for name, value in row.items() if value is not None} for row in rows]
+    found = []
+    for tell in (lambda graph: graph.add_columns(columns), lambda graph: graph.add_all(by_row)):
+        with KnowledgeGraph(clock=lambda: _CLOCK) as graph, mock.patch.object(bulk, "_SMALL", 0):
+            made = tell(graph)
+            found.append((made.counts, [one.code for one in made.rejected], made.rejected_at, list(graph.claims())))
+    assert found[0] == found[1]
+
+
+def test_columns_may_be_of_numpy_and_tell_moments_in_microseconds():
+    day = 86_400_000_000
+    whole = np.iinfo(np.int64)
+    with KnowledgeGraph() as graph, mock.patch.object(bulk, "_SMALL", 0):
+        graph.add_columns(
+            {
+                "subject": np.array(["Ann", "Ann", "Bob"]),
+                "predicate": "works_at",
+                "object": ("Acme", "Brio", "Acme"),
+                "valid_from_us": np.array([0, day, whole.min]),
+                "valid_to_us": np.array([day, whole.max, 10 * day]),
+                "confidence": np.array([0.5, 0.6, 0.7]),
+            },
+            batch_size=2,
+        )
+        found = [(str(f.valid_from), f.valid_to and str(f.valid_to), f.confidence) for f in graph.timeline("Ann")]
+        assert found == [("1970-01-01T00:00:00Z", "1970-01-02T00:00:00Z", 0.5), ("1970-01-02T00:00:00Z", None, 0.6)]
+        assert [str(f.valid_from) for f in graph.timeline("Bob")] == ["-inf"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ([], "mapping"),
+        ({"subject": ["Ann"]}, "missing predicate"),
+        ({"subject": ["Ann"], "predicate": ["knows"], "objekt": ["Bob"]}, "unknown objekt"),
+        ({"subject": ["Ann", "Bob"], "predicate": ["knows"]}, "subject 2, predicate 1"),
+        ({"subject": "Ann", "predicate": "knows", "object": "Bob"}, "at least one column"),
+        ({"subject": ["Ann"], "predicate": "knows", "said_at": None, "said_at_us": [1]}, "give one of them"),
+        ({"subject": ["Ann"], "predicate": "knows", "said_at": np.array(["2020"], "M8[us]")}, "no time zone"),
+    ],
+)
+def test_columns_that_make_no_table_are_refused(columns, says: str):
+    with pytest.raises(InputError, match=says):
+        KnowledgeGraph().add_columns(columns)
+
+
+def test_a_moment_that_is_none_is_refused_with_its_row():
+    batch = KnowledgeGraph().add_columns(
+        {"subject": ["Ann", "Bob"], "predicate": "knows", "object": "Cy", "valid_from_us": [2**63 - 2, True]}
+    )
+    assert [one.code for one in batch.rejected] == ["time_range", "bad_time"]
+
+
+def test_plain_claims_of_entities_that_are_known_go_the_quick_way_too():
+    with KnowledgeGraph() as graph:
+        graph.predicates.define("knows", cardinality="many")
+        graph.add_all({"subject": f"n{n}", "predicate": "likes", "object": f"m{n}"} for n in range(200))
+        with mock.patch.object(ledger.Ledger, "refold") as refold:
+            batch = [{"subject": f"n{n}", "predicate": "knows", "object": f"m{n}"} for n in range(200)]
+            assert graph.add_all(batch).counts == {"new": 200}
+        refold.assert_not_called()
+        assert graph.add_all(batch[:100]).counts == {"duplicate": 100}
+        assert len(list(graph.facts("n7"))) == 2
+        assert graph.verify() == []
 
 
 def test_plain_claims_of_a_new_graph_do_go_the_quick_way():

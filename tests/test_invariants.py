@@ -454,10 +454,10 @@ READS: dict[str, Any] = {
 }
 # What makes a view, changes something, or is about the store itself.
 NOT_READ = {
-    "add", "add_all", "at", "atomic", "backup", "chunks", "close", "correct", "deny", "during", "end", "forget",
-    "held_rows", "load_networkx", "moment", "names", "names.alias", "names.declare", "names.keep_apart",
-    "names.merge", "names.unalias", "names.unmerge", "path", "predicates", "predicates.define", "purge",
-    "reading", "reembed", "remember", "retract", "scoped", "set", "settle", "throughout", "unretract", "veto", "whole",
+    "add", "add_all", "add_columns", "at", "atomic", "backup", "chunks", "close", "correct", "deny", "during", "end",
+    "forget", "held_rows", "load_networkx", "moment", "names", "names.alias", "names.declare", "names.keep_apart",
+    "names.merge", "names.unalias", "names.unmerge", "path", "predicates", "predicates.define", "purge", "reading",
+    "reembed", "remember", "retract", "scoped", "set", "settle", "throughout", "unretract", "veto", "whole",
 }  # fmt: skip
 
 

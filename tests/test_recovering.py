@@ -139,13 +139,13 @@ def broken(path: Path, pages: list[int]) -> Path:
 
 
 def test_claims_that_no_page_leads_to_any_more_are_counted_along_an_index(towns: Path, tmp_path: Path):
-    broken(towns, roots(towns, "claim", "sqlite_autoindex_claim_1"))
+    broken(towns, roots(towns, "claim", "claim_by_id"))
     found = recover(towns, tmp_path / "b.db")
     assert (found.lost, found.unknown, found.whole) == ({"claim": 300}, (), False)
 
 
 def test_where_every_way_to_a_table_is_broken_its_loss_is_told_all_the_same(towns: Path, tmp_path: Path):
-    every = ("claim", "sqlite_autoindex_claim_1", "claim_by_subject_predicate",
+    every = ("claim", "claim_by_id", "claim_by_subject_predicate",
                                "claim_by_object_predicate", "claim_by_source_ref")  # fmt: skip
     broken(towns, roots(towns, *every))
     done = process(tmp_path, "recover", "towns.db", "saved.db")

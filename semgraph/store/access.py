@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 class Access(Protocol):
     """Statements inside the transaction that is open; errors of the driver come as declared ones."""
 
+    #: Queries whose rows were not all read yet: while there is one, no index may go.
+    unfinished: set[Any]
+
     def fetch(self, text: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """All rows of a query."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
@@ -20,26 +21,30 @@ def digests(table: RowType, rows: Sequence[tuple[Any, ...]]) -> list[int]:
     They are taken of the row as callers see it, so that they guard the words that the file keeps elsewhere too.
     Values are joined as Python writes them, with NULs between, which the gate keeps out of every text.
     """
-    template = _template(table)
     if len(rows) > _FEW:
-        template, rows = _narrowed(rows)
-    try:
-        return [crc32((template % row).encode()) - _HALF for row in rows]
-    except UnicodeEncodeError:
-        raise StoreError("a text holds lone surrogates, which no store keeps") from None
+        return column_digests(list(zip(*rows, strict=True)))
+    return _digests(_template(table), rows)
 
 
-def _narrowed(rows: Sequence[tuple[Any, ...]]) -> tuple[str, Sequence[tuple[Any, ...]]]:
-    """The template with the values that all rows share filled in, and the rest of the rows."""
+def column_digests(columns: Sequence[Sequence[Any]]) -> list[int]:
+    """The same for rows that come column by column."""
     parts: list[str] = []
     varying = []
-    for column in zip(*rows, strict=True):
-        if column.count(column[0]) == len(rows):
+    for column in columns:  # values that all rows share are filled in once
+        if column.count(column[0]) == len(column):
             parts.append(str(column[0]).replace("%", "%%"))
         else:
             parts.append("%s")
             varying.append(column)
-    return "\0".join(parts), list(zip(*varying, strict=True)) if varying else [()] * len(rows)
+    rows = zip(*varying, strict=True) if varying else repeat((), len(columns[0]))
+    return _digests("\0".join(parts), rows)
+
+
+def _digests(template: str, rows: Iterable[tuple[Any, ...]]) -> list[int]:
+    try:
+        return [crc32((template % row).encode()) - _HALF for row in rows]
+    except UnicodeEncodeError:
+        raise StoreError("a text holds lone surrogates, which no store keeps") from None
 
 
 def is_whole(table: RowType, row: tuple[Any, ...]) -> bool:

@@ -25,7 +25,7 @@ from semgraph.store.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from semgraph.store.access import Access
     from semgraph.store.interning import Symbols
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from semgraph.store.statements import Statement
 
 _AT_A_TIME: Final = 512
+_FEW: Final = 64
 _TAKEN: Final = "a row with this key is there already, or a value is one that no column takes"
 _MARK: Final = "UPDATE claim SET mould = ? WHERE rowid = ?"
 
@@ -44,13 +45,22 @@ class _Place(NamedTuple):
     row: int
 
 
+class _Noted(NamedTuple):
+    """Claims just added: their ids, the number of the first one's row, all of them, and the moulds of their facts."""
+
+    ids: Sequence[str]
+    first: int
+    rows: Callable[[], Sequence[ClaimRow]]
+    moulds: Sequence[int]
+
+
 class Facts:
     """Rows of `FactRow`; every method runs inside a transaction of the store."""
 
     def __init__(self, access: Access, symbols: Symbols) -> None:
         self._access = access
         self._symbols = symbols
-        self._noted: list[tuple[Sequence[ClaimRow], int, Sequence[int]]] = []
+        self._noted: list[_Noted] = []
         self._fresh: dict[str, tuple[ClaimRow, int]] = {}  # claims of this transaction, and their rows
         self._moulds: dict[int, int | None] = {}  # by row, as far as they were set in this transaction
         self._known: dict[int, Mould] = {}
@@ -62,16 +72,22 @@ class Facts:
         self._moulds.clear()
         self._known.clear()
 
-    def note(self, claims: Sequence[ClaimRow], last: int, moulds: Sequence[int] = ()) -> None:
+    def note(
+        self, ids: Sequence[str], last: int, rows: Callable[[], Sequence[ClaimRow]], moulds: Sequence[int] = ()
+    ) -> None:
         """Take note of claims just added, the last of them as the row of that number, and of their moulds."""
-        self._noted.append((claims, last - len(claims) + 1, moulds))
+        self._noted.append(_Noted(ids, last - len(ids) + 1, rows, moulds))
 
-    def _learn(self) -> None:
-        """Sort out what was noted; most of it is never asked for."""
-        for claims, first, moulds in self._noted:
-            self._fresh.update((claim.id, (claim, row)) for row, claim in enumerate(claims, first))
-            self._moulds.update(enumerate(moulds, first))
-        self._noted.clear()
+    def _learn(self, wanted: set[str]) -> None:
+        """Sort out what was noted, of many claims only if one of them is wanted: most are never asked for."""
+        left = []
+        for noted in self._noted:
+            if len(noted.ids) > _FEW and wanted.isdisjoint(noted.ids):
+                left.append(noted)
+                continue
+            self._fresh.update((claim.id, (claim, row)) for row, claim in enumerate(noted.rows(), noted.first))
+            self._moulds = {**dict(enumerate(noted.moulds, noted.first)), **self._moulds}
+        self._noted = left
 
     # reading
 
@@ -232,7 +248,8 @@ class Facts:
 
     def _places(self, rows: Iterable[FactRow]) -> dict[str, _Place]:
         """The claims that the facts may be kept with, by id."""
-        self._learn()
+        rows = list(rows)
+        self._learn({row.id for row in rows})
         found: dict[str, _Place] = {}
         unknown: dict[int, list[str]] = {}
         for row in rows:

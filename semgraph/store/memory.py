@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from semgraph.errors import StoreClosed, StoreError
 from semgraph.instants import NEG_INF
 from semgraph.store.moulds import Mould, carrier_of
-from semgraph.store.schema import ClaimRow, Row, ScopeRow
+from semgraph.store.schema import Row, ScopeRow
 from semgraph.store.shapes import (
     INT64,
     RowType,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from semgraph.store.protocol import R, Store, Value, Where
+    from semgraph.store.schema import ClaimColumns
 
 Key = tuple[Any, ...]
 
@@ -159,11 +160,12 @@ class MemoryStore:
                     raise StoreError("a row with this key is there already, or a value is one that no column takes")
                 self._put(table, key, exact)
 
-    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+    def insert_told(self, claims: ClaimColumns, moulds: Sequence[str]) -> None:
         """Keep new claims, and with each the current fact that the mould at its place casts from it."""
+        rows = claims.rows()
         with self.write():
-            self.insert(claims)
-            self.insert([Mould(text).cast(carrier_of(row)) for row, text in zip(claims, moulds, strict=True)])
+            self.insert(rows)
+            self.insert([Mould(text).cast(carrier_of(row)) for row, text in zip(rows, moulds, strict=True)])
 
     def update(self, table: RowType, scope: int, changes: dict[str, Value], **where: Where) -> int:
         """How many rows were changed."""

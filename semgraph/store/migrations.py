@@ -40,14 +40,21 @@ def first_schema(connection: apsw.Connection) -> None:
 def create_statements() -> list[str]:
     """The statements that make the table of symbols, the tables of `TABLES` and their indexes."""
     statements = [*interning.CREATE]
-    for table, definition in TABLES.items():
+    for table in TABLES:
         statements.append(_create_table(table))
-        for index in definition.indexes:
-            some = f" WHERE {index[-1]} IS NOT NULL" if index in definition.partial else ""
-            statements.append(
-                f"CREATE INDEX {index_name(table, index)} ON {definition.name} ({', '.join(index)}){some}"
-            )
+        statements += index_statements(table).values()
     return statements
+
+
+def index_statements(table: RowType) -> dict[str, str]:
+    """The statement that makes each index of a table, by the name of the index."""
+    definition, made = TABLES[table], {}
+    for index in definition.indexes:
+        kind = "UNIQUE INDEX" if index in definition.unique else "INDEX"
+        some = f" WHERE {index[-1]} IS NOT NULL" if index in definition.partial else ""
+        name = index_name(table, index)
+        made[name] = f"CREATE {kind} {name} ON {definition.name} ({', '.join(index)}){some}"
+    return made
 
 
 def index_name(table: RowType, index: Sequence[str]) -> str:
@@ -174,7 +181,7 @@ def _create_table(table: RowType) -> str:
         tail = []
     else:
         head, rest = [], list(columns(table).values())
-        tail = [f"PRIMARY KEY ({', '.join(definition.key)})"]
+        tail = [] if definition.key in definition.unique else [f"PRIMARY KEY ({', '.join(definition.key)})"]
     middle = [f"{found.name} {found.sql_type}{'' if found.nullable else ' NOT NULL'}" for found in rest]
     if definition.sealed:
         middle.append("digest INTEGER NOT NULL")

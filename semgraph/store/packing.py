@@ -26,7 +26,15 @@ def packed(
     """The rows as the file has them, each with a value of `more`; values that it never saw are added to it."""
     if len(rows) == 1:
         return ((*_packed_row(symbols, table, rows[0]), *(value for values in more for value in values)),)
-    by_column: list[Any] = list(zip(*rows, strict=True))
+    return packed_columns(symbols, table, list(zip(*rows, strict=True)), *more)
+
+
+def packed_columns(
+    symbols: Symbols, table: RowType, given: Sequence[Sequence[Any]], *more: Iterable[int]
+) -> Iterable[tuple[Any, ...]]:
+    """The same for rows that come column by column."""
+    by_column: list[Any] = list(given)
+    size = len(given[0])
     distinct = {found.at: dict.fromkeys(by_column[found.at]) for found in _interned(table)}
     wanted: dict[Any, None] = {}
     for found in _interned(table):
@@ -43,7 +51,7 @@ def packed(
             _learn_refs(symbols, distinct[found.at])
         if len(distinct[found.at]) == 1:
             (value,) = distinct[found.at]
-            by_column[found.at] = repeat(known.get(value, value), len(rows))
+            by_column[found.at] = repeat(known.get(value, value), size)
         else:
             by_column[found.at] = map(known.get, by_column[found.at], by_column[found.at])
     for found in _idents(table):

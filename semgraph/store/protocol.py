@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from semgraph.store.schema import ClaimRow, ScopeRow
+    from semgraph.store.schema import ClaimColumns, ScopeRow
 
 R = TypeVar("R", bound=Row)
 Value: TypeAlias = int | float | str | bytes | None
@@ -76,7 +76,7 @@ class Store(Protocol):
     def insert(self, rows: Sequence[R], *, replace: bool = False) -> None:
         """Keep the rows, all of one type; an existing key is a StoreError unless `replace`."""
 
-    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+    def insert_told(self, claims: ClaimColumns, moulds: Sequence[str]) -> None:
         """Keep new claims, and with each the current fact that the mould at its place (`store.moulds`) casts."""
 
     def update(self, table: type[R], scope: int, changes: dict[str, Value], **where: Where) -> int:

@@ -69,6 +69,9 @@ def damaged(connection: apsw.Connection) -> list[str]:
 class _Lost:
     """Where a symbol would be looked for that could not be read: there is no second place."""
 
+    def __init__(self) -> None:
+        self.unfinished: set[Any] = set()
+
     def fetch(self, *_: object) -> list[tuple[Any, ...]]:
         return []
 

@@ -97,6 +97,41 @@ class ClaimRow(NamedTuple):
     text: str | None
 
 
+class ClaimColumns(NamedTuple):
+    """Claims column by column, as very many come: what `ClaimRow` has, each a list of one length.
+
+    Values are of the exact built-in types, as they read back from a store; no float is a negative zero.
+    """
+
+    scope: list[int]
+    id: list[str]
+    subject: list[int]
+    subject_text: list[str]
+    predicate: list[str]
+    object: list[str]
+    object_text: list[str]
+    object_type: list[str]
+    negative: list[int]
+    kind: list[str]
+    opposed: list[int]
+    valid_from: list[int | None]
+    valid_from_text: list[str]
+    valid_to: list[int | None]
+    valid_to_text: list[str]
+    said_at: list[int]
+    told: list[int]
+    recorded_at: list[int]
+    source: list[str]
+    source_ref: list[str | None]
+    confidence: list[float]
+    qualifiers: list[str]
+    text: list[str | None]
+
+    def rows(self) -> list[ClaimRow]:
+        """The same claims one by one."""
+        return list(map(ClaimRow._make, zip(*self, strict=True)))
+
+
 class JustificationRow(NamedTuple):
     """A premise of a justification of a claim; an empty premise says that the claim stands by itself."""
 
@@ -291,7 +326,8 @@ class Table(NamedTuple):
     """How a row type is stored: its name, its key, and further look-ups by leading columns.
 
     Rows of a `heap` lie in order of arrival rather than of their key: wide ones, whose keys are hashes. One that is
-    `sealed` carries a digest. An index of `partial` leaves out the rows in which its last column is absent.
+    `sealed` carries a digest. An index of `partial` leaves out the rows in which its last column is absent, one of
+    `unique` holds the key, where that is an index like the others, made anew after a load like them.
     """
 
     name: str
@@ -300,6 +336,7 @@ class Table(NamedTuple):
     heap: bool = False
     sealed: bool = False
     partial: tuple[tuple[str, ...], ...] = ()
+    unique: tuple[tuple[str, ...], ...] = ()
 
 
 _ENDS: Final = (("scope", "object", "predicate"), ("scope", "id"))
@@ -314,10 +351,11 @@ TABLES: Final[dict[type[Row], Table]] = {
     ClaimRow: Table(
         "claim",
         ("scope", "id"),
-        (("scope", "subject", "predicate"), ("scope", "object", "predicate"), ("scope", "source_ref")),
+        (("scope", "id"), ("scope", "subject", "predicate"), ("scope", "object", "predicate"), ("scope", "source_ref")),
         heap=True,
         sealed=True,
         partial=(("scope", "source_ref"),),
+        unique=(("scope", "id"),),
     ),
     JustificationRow: Table("justification", ("scope", "claim", "justification", "premise"), (("scope", "premise"),)),
     RetractionRow: Table("retraction", ("scope", "claim", "recorded_at")),

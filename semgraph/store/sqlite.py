@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from semgraph.store.protocol import R, Value, Where
-    from semgraph.store.schema import ClaimRow
+    from semgraph.store.schema import ClaimColumns
 
 _SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
 _AS_IT_IS: Final = nullcontext()
@@ -57,7 +57,7 @@ class SqliteStore:
         self._depth = 0
         self._owner = 0  # the thread whose transaction is open
         self._writing = False
-        self._cursors: list[apsw.Cursor] = []
+        self.unfinished: set[apsw.Cursor] = set()
         self._unusable: StoreError | None = None
         self._looked, self._seen = False, -1  # whether the open transaction compared versions, and what it saw
         self._tables = Tables(self)
@@ -108,8 +108,6 @@ class SqliteStore:
                 check_place(self._path, self._stamp)
             with _AS_IT_IS if wait else self._at_once(), self._outermost("BEGIN IMMEDIATE", writing=True):
                 yield
-
-    # scopes
 
     def scope(self, name: str) -> ScopeRow | None:
         """The scope of that name."""
@@ -173,9 +171,9 @@ class SqliteStore:
         with self._changing(several=len(rows) > 1 or (replace and isinstance(rows[0], FactRow))):
             self._tables.insert(rows, replace=replace)
 
-    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
+    def insert_told(self, claims: ClaimColumns, moulds: Sequence[str]) -> None:
         """Keep new claims, and with each the current fact that the mould at its place (`store.moulds`) casts."""
-        if claims:
+        if moulds:
             with self._changing(several=True):
                 self._tables.insert_told(claims, moulds)
 
@@ -469,21 +467,24 @@ class SqliteStore:
                 cursor.execute(text, parameters)
             except FAULTS as error:
                 raise self._fault(error) from None
-            self._cursors.append(cursor)
+            self.unfinished.add(cursor)
         return iter(partial(self._next_rows, cursor, size), [])
 
     def _next_rows(self, cursor: apsw.Cursor, size: int) -> list[tuple[Any, ...]]:
         self._usable()
         with self._lock:
             try:
-                return list(islice(cursor, size))
+                rows = list(islice(cursor, size))
             except FAULTS as error:
                 raise self._fault(error) from None
+            if len(rows) < size:
+                self.unfinished.discard(cursor)
+            return rows
 
     def _release_cursors(self) -> None:
         """An unfinished cursor would keep its snapshot, and the log behind it, after the transaction."""
-        while self._cursors:
-            self._cursors.pop().close(force=True)
+        while self.unfinished:
+            self.unfinished.pop().close(force=True)
 
     def _emptied_log(self) -> bool:
         return not self._moved("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]

@@ -6,11 +6,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from semgraph.store import statements
-from semgraph.store.digests import digests, unsealed
+from semgraph.store.digests import column_digests, digests, unsealed
 from semgraph.store.facts import Facts
 from semgraph.store.interning import Symbols
-from semgraph.store.packing import packed, packed_key, unpacked, unpacked_part, written
-from semgraph.store.schema import TABLES, ClaimRow, FactRow, Form
+from semgraph.store.migrations import index_statements
+from semgraph.store.packing import packed, packed_columns, packed_key, unpacked, unpacked_part, written
+from semgraph.store.schema import TABLES, ClaimColumns, ClaimRow, FactRow, Form
 from semgraph.store.shapes import RowType, canonical, column, columns, definition, one_table
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from semgraph.store.protocol import R, Value, Where
 
 _AT_A_TIME: Final = 512
+_MANY: Final = 1_000  # claims that are worth an index made anew, if no more than these were there before
 _INTERNED: Final = (Form.WORD, Form.NODE, Form.REF)
 
 
@@ -100,14 +102,19 @@ class Tables:
         else:
             self._add(table, exact, replace=replace)
 
-    def insert_told(self, claims: Sequence[ClaimRow], moulds: Sequence[str]) -> None:
-        """Keep new claims, each with the fact of its mould."""
-        claims = _canonical(ClaimRow, claims)
+    def insert_told(self, claims: ClaimColumns, moulds: Sequence[str]) -> None:
+        """Keep new claims, each with the fact of its mould; many of them without an index, which is then made anew."""
         self.symbols.intern(list(dict.fromkeys(moulds)))
         numbers = list(map(self.symbols.numbers.__getitem__, moulds))
-        payload = packed(self.symbols, ClaimRow, claims, digests(ClaimRow, claims), numbers)
+        payload = packed_columns(self.symbols, ClaimRow, claims, column_digests(claims), numbers)
+        ((stored,),) = self._access.fetch("SELECT coalesce(max(rowid), 0) FROM claim", ())
+        indexes = index_statements(ClaimRow) if stored <= len(numbers) >= _MANY and not self._access.unfinished else {}
+        for name in indexes:
+            self._access.run(f"DROP INDEX {name}")
         last = self._access.many(statements.inserting_told(), payload)
-        self._facts.note(claims, last, numbers)
+        for made in indexes.values():
+            self._access.run(made)
+        self._facts.note(claims.id, last, claims.rows, numbers)
 
     def update(self, table: RowType, scope: int, changes: Mapping[str, Value], where: Mapping[str, Where]) -> int:
         """How many rows were changed."""
@@ -157,7 +164,7 @@ class Tables:
                 self._facts.set_apart(row.scope, {"id": row.id})
         last = self._add(ClaimRow, rows, replace=replace)
         if not replace:
-            self._facts.note(rows, last)
+            self._facts.note([row.id for row in rows], last, lambda: rows)
 
     def _add(self, table: RowType, rows: Sequence[Any], *, replace: bool) -> int:
         sums = [digests(table, rows)] if definition(table).sealed else []
