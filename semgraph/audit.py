@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from semgraph import factrow
 from semgraph.errors import InputError, NotFoundError
 from semgraph.gate import check_note
-from semgraph.model import Claim, Fact, Outcome, Problem, Receipt, Rejection
+from semgraph.model import Claim, Fact, Outcome, Problem, Recalled, Receipt, Rejection
 from semgraph.reader import Reading
 from semgraph.store.schema import (
     AliasRow,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from semgraph.reader import Reader
     from semgraph.writing import Writer
 
-__all__ = ["claims", "claims_of", "mark_receipt", "rejections", "stats", "verify", "with_qualifiers"]
+__all__ = ["claims", "claims_of", "mark_receipt", "recalled", "rejections", "stats", "verify", "with_qualifiers"]
 
 
 def claims(
@@ -122,6 +122,16 @@ def with_qualifiers(reader: Reader, rows: Sequence[FactRow], qualifiers: Mapping
         if any(all(g.get(k) == v for k, v in qualifiers.items()) for g in given):
             kept.append(row)
     return kept
+
+
+def recalled(reader: Reader, limit: int) -> list[Recalled]:
+    """The facts that were recalled and are believed, the latest first."""
+    told = reader.session.noted.of(reader.ledger.store, reader.ledger.scope)
+    rows = reader.by_id(told)
+    order = sorted(rows, key=lambda fact: (-told[fact][1], -told[fact][0], fact))[:limit]
+    readings = [Reading(rows[f], reader.body(rows[f]), rows[f].predicate, turned=False, flipped=False) for f in order]
+    facts = reader.facts(readings, None)
+    return [Recalled(fact, told[key][0], exact(told[key][1])) for key, fact in zip(order, facts, strict=True)]
 
 
 def rejections(reader: Reader) -> list[Rejection]:

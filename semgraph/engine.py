@@ -15,6 +15,7 @@ from semgraph.session import Config, Session
 from semgraph.store import open_store
 from semgraph.telling import TellingView
 from semgraph.view import CHUNK, GraphView, Slice
+from semgraph.walk.cut import checked_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         Fact,
         FactVersion,
         Problem,
+        Recalled,
         Receipt,
         Rejection,
     )
@@ -243,6 +245,22 @@ class KnowledgeGraph(TellingView):
         with self.reading() as reader:
             return audit.stats(reader)
 
+    def recalled(self, *, limit: int = 20) -> list[Recalled]:
+        """The facts that `recall` and `profile` gave, with how often and when last; the latest first, at most `limit`.
+
+        Facts that are believed no more are left out. The counts are written a minute late, or when the graph is
+        closed; they decide nothing.
+
+        >>> kg = KnowledgeGraph()
+        >>> _ = kg.add("Maya", "speaks", "Finnish")
+        >>> _ = kg.recall("Finnish"), kg.recall("Maya")
+        >>> [(found.fact.object.label, found.times) for found in kg.recalled()]
+        [('Finnish', 2)]
+        """
+        limit = checked_count("limit", limit, 0)
+        with self.reading() as reader:
+            return audit.recalled(reader, limit)
+
     def rejected(self) -> list[Rejection]:
         """The refused claims that are kept, oldest first, with code and reason.
 
@@ -298,7 +316,7 @@ class KnowledgeGraph(TellingView):
         >>> kg = KnowledgeGraph()
         >>> kg.close()
         """
-        self._session.store.close()
+        self._session.close()
 
     def __enter__(self) -> Self:
         return self

@@ -53,8 +53,9 @@ def explain(reader: Reader, target: object) -> Explanation:
     opened, closed = _opened_by(body), _closed_by(body, after)
     told = tuple(reader.claim(p) for p in premises.values())
     story = _story(fact, opened, closed, earlier, rivals, told)
+    times, _ = reader.session.noted.of(reader.ledger.store, reader.ledger.scope, [row.id]).get(row.id, (0, 0))
     return Explanation(
-        fact, tuple(fact.claims), opened, closed, tuple(earlier), tuple(after), tuple(rivals), told, story
+        fact, tuple(fact.claims), opened, closed, tuple(earlier), tuple(after), tuple(rivals), told, story, times
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semgraph import audit, factrow, names
+from semgraph.accesses import forget_accesses
 from semgraph.errors import InputError, NotFoundError, PurgePending, StoreError
 from semgraph.model import Fact, ForgetReport
 from semgraph.reader import Reader, Reading
@@ -238,6 +239,7 @@ def _erase_claims(ledger: Ledger, plan: _Plan) -> dict[str, int]:
         )
     counts["retraction"] = store.delete(RetractionRow, scope, claim=ids)
     counts["vector"] = store.delete(VectorRow, scope, claim=ids)
+    counts["access"] = forget_accesses(store, scope, plan.claims)
     counts["page"] = _erase_pages(store, scope, {row.recorded_at for row in plan.claims.values()})
     counts["rejected"] = _erase_rejections(ledger, plan)
     ledger.forget_records()

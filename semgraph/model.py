@@ -396,6 +396,15 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """A fact with how many times it was recalled, and when last."""
+
+    fact: Fact
+    times: int
+    last_at: Bound
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What the graph answers to a question: plain values, the facts they rest on, and the plan in words.
 

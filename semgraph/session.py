@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from semgraph.accesses import Accesses
 from semgraph.directory import Directory
-from semgraph.errors import ConfigError, InputError, RejectedError
+from semgraph.embedding import checked
+from semgraph.errors import ConfigError, InputError, RejectedError, StoreError
 from semgraph.index import feed
 from semgraph.index.keeping import Index
 from semgraph.ledger import Ledger, Pulse
@@ -20,7 +22,7 @@ from semgraph.recent import Recent
 from semgraph.temporal import NEG_INF, POS_INF, instant_of, next_recorded, parse_bound, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from datetime import date
 
     from semgraph.index.columns import Columns
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
 
     When = str | date | datetime | Bound
 
-__all__ = ["Config", "Session", "check_embedder"]
+__all__ = ["Config", "Session"]
 
 _NO_SCOPE = -1  # a scope that nothing was written to yet: every look-up finds nothing
 
@@ -91,7 +93,7 @@ class Session:
         beside: Session | None = None,
     ) -> None:
         self.store = store
-        self.embedder: Any = check_embedder(embedder)
+        self.embedder: object = checked(embedder)
         if clock is not None and not callable(clock):
             raise ConfigError(f"a clock is called without arguments, and {type(clock).__name__} can't be called")
         self.scope = check_scope(scope)
@@ -105,6 +107,7 @@ class Session:
         self.points: Points | None = None
         self.recent: Recent = Recent() if beside is None else beside.recent
         self.indexes: dict[str, Index] = {} if beside is None else beside.indexes  # by scope
+        self.accesses: dict[str, Accesses] = {} if beside is None else beside.accesses  # by scope
         self.libraries: dict[str, object] = {} if beside is None else beside.libraries  # by scope, what recall searches
 
     def wall(self) -> int:
@@ -179,6 +182,26 @@ class Session:
         if (index := self.indexes.get(self.scope)) is not None:
             index.wrote(token, touched)
         return feed.appended(row.feed, row.last_recorded, recorded_at, touched, besides=besides, token=token)
+
+    def recalled(self, facts: Iterable[str]) -> None:
+        """Count facts as recalled just now, unless the store is only read."""
+        if not self.store.read_only:
+            noted = self.noted
+            noted.note(facts, self.wall())
+            if noted.due:
+                noted.keep(self.store)
+
+    @property
+    def noted(self) -> Accesses:
+        """How often facts of the scope were recalled."""
+        return self.accesses.setdefault(self.scope, Accesses(self.scope))
+
+    def close(self) -> None:
+        """Release the store, after what was noted is kept."""
+        for noted in self.accesses.values():
+            with suppress(StoreError):
+                noted.keep(self.store)
+        self.store.close()
 
     def columns(self, *, reads: int = 1) -> Columns | None:
         """The current facts as columns in memory, of the transaction that is open; None where the store is to be asked.
@@ -257,14 +280,3 @@ def check_scope(name: str) -> str:
         raise InputError(f"a scope is a text of 1 to 512 characters, not {name!r}")
     entity_key(name)
     return name
-
-
-def check_embedder(embedder: object) -> object:
-    """The embedder, if it is one that recall can use; claims and facts don't need it."""
-    if embedder is None or (isinstance(embedder, str) and embedder == "default"):
-        return embedder
-    name, dim = getattr(embedder, "id", None), getattr(embedder, "dim", None)
-    sized = isinstance(dim, int) and not isinstance(dim, bool) and dim > 0
-    if callable(getattr(embedder, "encode", None)) and isinstance(name, str) and name and sized:
-        return embedder
-    raise ConfigError(f"embedder is 'default', None or an object with .id .dim .encode, not {embedder!r}")

@@ -21,6 +21,7 @@ from semgraph.walk import (
     quick_neighbours,
     quick_paths,
 )
+from semgraph.walk.cut import checked_flag
 from semgraph.walk.disputes import MOST_UNREGISTERED, known_to_exclude, members, rivals_of
 
 if TYPE_CHECKING:
@@ -196,6 +197,7 @@ class WalkingView:
         hops: int = 2,
         min_confidence: float = 0.4,
         channels: Mapping[str, float] | None = None,
+        touch: bool = True,
     ) -> list[Hit]:
         """The facts that matter to a question in free text, the best first; those about what it names before others.
 
@@ -208,6 +210,7 @@ class WalkingView:
             hops: how far the graph channel goes from what the question is about.
             min_confidence: facts that nobody is as sure of as this are left out.
             channels: weights for `exact`, `lexical`, `vector`, `graph` and `context` in place of their own; 0 is off.
+            touch: whether the facts found count as recalled (`KnowledgeGraph.recalled`), which changes no answer.
 
         >>> from semgraph import KnowledgeGraph
         >>> kg = KnowledgeGraph()
@@ -219,6 +222,7 @@ class WalkingView:
         from semgraph.recall.search import recall
         from semgraph.recall.shelving import shelve
 
+        checked_flag("touch", touch)
         meaning = asked(self._session, query)
         with self.reading() as reader:
             hits = recall(
@@ -233,14 +237,16 @@ class WalkingView:
                 meaning=meaning,
             )
         shelve(self._session)
+        if touch:
+            self._session.recalled(hit.fact.id for hit in hits)
         return hits
 
-    def profile(self, *, budget: int = 400, count: Callable[[str], int] | None = None) -> Profile:
+    def profile(self, *, budget: int = 400, count: Callable[[str], int] | None = None, touch: bool = True) -> Profile:
         """The facts about the owner of the scope that always matter, as a block of at most so many tokens.
 
         They are those of the self entity under predicates that have the flag `profile`, in the order of the registry.
         No fact is cut, and those that contradict each other come together or not at all. `count` says how many tokens
-        a text is; without it four bytes are one.
+        a text is; without it four bytes are one. With `touch` the facts in it count as recalled.
 
         >>> from semgraph import KnowledgeGraph
         >>> kg = KnowledgeGraph()
@@ -251,6 +257,7 @@ class WalkingView:
         """
         checked_budget(budget)
         counter = checked_counter(count)
+        checked_flag("touch", touch)
         with self.reading() as reader:
             cut = self._cut()
             registry = reader.snapshot.registry
@@ -263,7 +270,10 @@ class WalkingView:
             facts += _missing(reader, cut, facts)
             facts = in_order(facts, places)
             now = self._session.now() if cut.instant is None else cut.instant
-            return fitted(facts, _disputes(reader, cut, facts), now, budget, counter)
+            found = fitted(facts, _disputes(reader, cut, facts), now, budget, counter)
+        if touch:
+            self._session.recalled(fact.id for fact in found.facts)
+        return found
 
     def render(self, facts_or_hits: Iterable[Fact | Hit]) -> str:
         """The facts as a block for a prompt: dated, hedged, each on one line, and a question where they contradict.

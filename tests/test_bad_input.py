@@ -514,7 +514,7 @@ _DUNDER = ("__getitem__", "__contains__", "__iter__", "__len__", "__bool__")
 _CLAIM = {"subject": "Zed", "predicate": "likes", "object": "tea"}
 _NO_ARGUMENTS = (
     "at during purge entities facts conflicts claims profile to_networkx edges atomic verify stats rejected close "
-    "reembed names.suggest __len__ __bool__ predicates.__iter__ predicates.__len__"
+    "recalled reembed names.suggest __len__ __bool__ predicates.__iter__ predicates.__len__"
 )
 
 

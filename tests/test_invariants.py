@@ -446,6 +446,7 @@ READS: dict[str, Any] = {
     "paths": lambda kg, _: kg.paths("Ann", _ALIEN[0]),
     "match": lambda kg, _: kg.match(("?who", "works_at", "?what")),
     "recall": lambda kg, _: [hit.fact for hit in kg.recall(" ".join(_ALIEN))],
+    "recalled": lambda kg, _: [kg.recall(" ".join(_ALIEN)), kg.recalled()][1:],
     "ask": lambda kg, _: kg.ask(f"where does {_ALIEN[0]} work?"),
     "profile": lambda kg, _: str(kg.profile()),
     "render": lambda kg, _: kg.render(list(kg.facts())),

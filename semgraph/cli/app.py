@@ -33,7 +33,7 @@ SECTIONS: Final[dict[str, dict[str, str]]] = {
     "Take back": {"telling": "end deny correct retract unretract", "removing": "forget veto purge"},
     "Read": {
         "reading": "value about timeline list entities aliases",
-        "judging": "conflicts explain history diff rejected",
+        "judging": "conflicts explain history diff recalled rejected",
         "walks": "recall ask profile neighbors paths match",
     },
     "Name": {"naming": "declare alias unalias merge unmerge keep-apart suggest define predicates"},
@@ -66,14 +66,21 @@ class App:
     _before: Bound | None = None
     typed: list[str] = field(default_factory=list)  # the options of the group that commands to type must repeat
 
-    def graph(self, *, writing: bool = False, source: str | None = None) -> KnowledgeGraph:
-        """The graph, open until the command ends; one that is only read is never made or changed by that."""
+    def graph(self, *, writing: bool = False, noting: bool = False, source: str | None = None) -> KnowledgeGraph:
+        """The graph, open until the command ends; one that is only read is never made or changed by that.
+
+        `noting` is for what counts as recalled: a file that is there is written to where it can be.
+        """
         if self._graph is None:
+            from pathlib import Path
+
             from semgraph.engine import KnowledgeGraph
 
             db = self.settings.get("db")
             target, made = (db, False) if db else _default_file()
-            read_only = not (writing or made or target == ":memory:")
+            there = noting and target is not None and Path(target).is_file()
+            read_only = not (writing or made or there or target == ":memory:")
+            embedder = self.settings.get("embedder")
             self._graph = KnowledgeGraph(
                 target,
                 scope=self.settings.get("scope") or "default",
@@ -81,6 +88,7 @@ class App:
                 timezone=self.settings.get("timezone"),
                 durability=self.settings.get("durability") or "full",
                 read_only=read_only,
+                embedder=None if embedder == "none" else embedder,
             )
             click.get_current_context().find_root().call_on_close(self._graph.close)
             if writing:
@@ -108,9 +116,9 @@ class App:
         except Exception:  # noqa: BLE001 - whatever an interrupt left behind
             return None
 
-    def view(self) -> GraphView:
+    def view(self, *, noting: bool = False) -> GraphView:
         """The graph at the times of `--at` and `--known-at`."""
-        graph = self.graph()
+        graph = self.graph(noting=noting)
         if self.at is None and self.known_at is None:
             return graph
         return graph.at(self.when(self.at), known_at=self.when(self.known_at))

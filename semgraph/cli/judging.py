@@ -1,4 +1,4 @@
-"""The commands that say why and what changed: conflicts, explain, history, diff, rejected."""
+"""The commands that say why and what changed: conflicts, explain, history, diff, recalled, rejected."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from semgraph.cli.app import ENTITY, PREDICATE, absence, command, pass_app, show
+from semgraph.cli.text import count, table
 
 if TYPE_CHECKING:
     from semgraph.cli.app import App
@@ -90,6 +91,18 @@ def diff(app: App, /, a: str, b: str, *, known: bool, subject: str | None) -> No
     before, after = (graph.at(known_at=app.when(t)) if known else graph.at(app.when(t)) for t in (a, b))
     found = before.diff(after, subject=app.maybe_name(subject))
     show(app, found, changes(found), empty="no difference")
+
+
+@command(example="semgraph recalled\nsemgraph recalled --limit 5")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="The most facts.")
+@pass_app
+def recalled(app: App, /, limit: int) -> None:
+    """How often facts were recalled, and when last."""
+    from semgraph.cli.words import fact_line
+
+    found = app.graph().recalled(limit=limit)
+    rows = ([fact_line(one.fact), count(one.times, "time"), str(one.last_at)] for one in found)
+    show(app, found, table(rows, styles=("", "", "dim")), empty="nothing was recalled yet")
 
 
 @command(example="semgraph rejected")

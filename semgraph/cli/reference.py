@@ -27,6 +27,7 @@ DOCUMENTS: Final = {
     "timeline": "list of Fact", "list": "list of Fact", "entities": "list of Entity", "aliases": "list of text",
     "conflicts": "list of ConflictSet", "explain": "Explanation for an id, else a list of Explanation",
     "history": "list of FactVersion", "diff": "Diff", "rejected": "list of Rejection", "recall": "list of Hit",
+    "recalled": "list of Recalled",
     "ask": "{values, unit, facts, plan, sure}",
     "profile": "Profile",
     "neighbors": "list of Neighbor", "paths": "list of Path",
@@ -44,7 +45,8 @@ DOCUMENTS: Final = {
 #: The objects, in the order in which one meets them.
 OBJECTS: Final = (
     "Fact", "Claim", "Entity", "Literal", "Receipt", "Batch", "ConflictSet", "Diff", "FactVersion", "Explanation",
-    "Hit", "Profile", "Neighbor", "Path", "MergeSuggestion", "Rejection", "Veto", "ForgetReport", "Problem", "Recovery",
+    "Hit", "Profile", "Neighbor", "Path", "MergeSuggestion", "Recalled", "Rejection", "Veto", "ForgetReport",
+    "Problem", "Recovery",
 )  # fmt: skip
 MEANINGS: Final = {
     "id": "what it is asked for by",
@@ -110,6 +112,8 @@ MEANINGS: Final = {
     "premises": "the claims it was derived from",
     "story": "all of it in words",
     "recalled": "how often it was recalled",
+    "times": "how often it was recalled",
+    "last_at": "when last",
     "score": "higher is better",
     "channels": "the rank in each way of finding it",
     "tokens": "the size of the block, four bytes a token",

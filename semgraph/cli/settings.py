@@ -22,6 +22,7 @@ KNOWN: Final[dict[str, tuple[str | None, str]]] = {
     "source": ("user", "who speaks where --source is left out"),
     "timezone": (None, "the zone in which dates and times without an offset are read, such as Europe/Helsinki"),
     "durability": ("full", "full, or relaxed: faster, and a loss of power may take the last writes"),
+    "embedder": ("default", "recall by meaning: default, none, onnx:FOLDER, multilingual, endpoint:MODEL@URL"),
     "color": ("auto", "auto, always or never"),
 }
 _CHOICES: Final = {"color": COLORS, "durability": ("full", "relaxed")}

@@ -34,6 +34,7 @@ _WALK = together(
     "--min-confidence", type=click.FloatRange(0, 1), default=0.4, metavar="0..1", help="Only what is as sure."
 )
 @click.option("--prompt", is_flag=True, help="Print the block that goes into a prompt.")
+@click.option("--touch/--no-touch", default=True, help="Whether the facts found count as recalled.")
 @pass_app
 def recall(app: App, /, query: str, *, prompt: bool, **words: Any) -> None:
     """The facts that matter to a question.
@@ -42,7 +43,7 @@ def recall(app: App, /, query: str, *, prompt: bool, **words: Any) -> None:
     """
     from semgraph.cli.words import fact_line
 
-    view = app.view()
+    view = app.view(noting=words["touch"])
     found = view.recall(query, **words)
     if prompt and not app.json:
         show(app, None, view.render(found).splitlines(), empty="nothing that is known matters to it")
@@ -85,14 +86,15 @@ def _answer(found: Answer) -> Iterator[str]:
 
 @command(example="semgraph profile\nsemgraph profile --budget 200", slices=True)
 @click.option("--budget", type=click.IntRange(0), default=400, show_default=True, metavar="N", help="The most tokens.")
+@click.option("--touch/--no-touch", default=True, help="Whether the facts in it count as recalled.")
 @pass_app
-def profile(app: App, /, budget: int) -> None:
+def profile(app: App, /, budget: int, *, touch: bool) -> None:
     """What always matters about you, as a block for a prompt.
 
     Facts about the owner of the scope under predicates of the profile, each whole, as many as fit; what
     contradicts itself comes together.
     """
-    found = app.view().profile(budget=budget)
+    found = app.view(noting=touch).profile(budget=budget, touch=touch)
     show(app, found, str(found).splitlines(), empty="nothing of the profile is known, or it doesn't fit")
 
 

@@ -1,9 +1,11 @@
-"""Texts as vectors, without a model to run: a table of word pieces that ships inside the package."""
+"""Texts as vectors: a table of word pieces that ships inside the package, a model in a folder, or one behind a URL."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from semgraph.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,12 +15,21 @@ if TYPE_CHECKING:
 
     from semgraph.embedding.static import StaticEmbedder
 
-__all__ = ["Embedder", "default_embedder"]
+__all__ = ["Embedder", "checked", "default_embedder", "loaded"]
+
+_WAYS = (
+    "'default', None, an object with .id .dim .encode, or a text: 'onnx:FOLDER', 'multilingual', 'endpoint:MODEL' or "
+    "'endpoint:MODEL@URL'"
+)
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """What makes vectors of texts: its name, their length, and how."""
+    """What makes vectors of texts: its name, their length, and how.
+
+    One that treats questions otherwise than texts to be found has a method `encode_question` too, with a row for each
+    of several questions.
+    """
 
     id: str
     dim: int
@@ -33,3 +44,47 @@ def default_embedder() -> StaticEmbedder:
     from semgraph.embedding.static import StaticEmbedder
 
     return StaticEmbedder.shipped()
+
+
+def checked(embedder: object) -> object:
+    """The embedder as given, if it is one that recall can use; nothing is loaded.
+
+    Raises:
+        ConfigError: it is none, and what there is.
+    """
+    if embedder is None:
+        return None
+    if isinstance(embedder, str):
+        kind, _, rest = embedder.partition(":")
+        if embedder in ("default", "multilingual") or (kind in ("onnx", "endpoint") and rest.strip("@")):
+            return embedder
+        raise ConfigError(f"embedder is {_WAYS}, not {embedder!r}")
+    name, dim = getattr(embedder, "id", None), getattr(embedder, "dim", None)
+    sized = isinstance(dim, int) and not isinstance(dim, bool) and dim > 0
+    if callable(getattr(embedder, "encode", None)) and isinstance(name, str) and name and sized:
+        return embedder
+    raise ConfigError(f"embedder is {_WAYS}, not {embedder!r}")
+
+
+def loaded(embedder: object) -> Any:
+    """The embedder that a name stands for, loaded once; anything else as it is."""
+    return _named(embedder) if isinstance(embedder, str) else embedder
+
+
+@lru_cache(maxsize=8)
+def _named(name: str) -> Any:
+    kind, _, rest = name.partition(":")
+    if kind == "onnx":
+        from semgraph.embedding.onnx import OnnxEmbedder
+
+        return OnnxEmbedder(rest)
+    if kind == "endpoint":
+        from semgraph.embedding.endpoint import EndpointEmbedder
+
+        model, _, url = rest.partition("@")
+        return EndpointEmbedder(model, base_url=url or None)
+    if kind == "multilingual":
+        from semgraph.embedding.multilingual import MultilingualEmbedder
+
+        return MultilingualEmbedder()
+    return default_embedder()

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from semgraph.embedding import loaded
 from semgraph.embedding.static import StaticEmbedder
 from semgraph.errors import ConfigError, SemgraphError, StoreError
-from semgraph.recall.library import READ, VECTOR, embedder_of, library_of, spelled
+from semgraph.recall.library import READ, VECTOR, library_of, spelled
 from semgraph.recall.words import clean_query
 from semgraph.store.schema import ClaimRow, VectorRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,7 +37,7 @@ def asked(session: Session, question: object) -> NDArray[np.float32] | None:
     None where the table does that, where there is no embedder, and where it fails: the question is then answered
     without it.
     """
-    embedder = embedder_of(session)
+    embedder = loaded(session.embedder)
     if embedder is None or isinstance(embedder, StaticEmbedder) or not isinstance(question, str):
         return None
     text = clean_query(question)
@@ -49,7 +50,7 @@ def asked(session: Session, question: object) -> NDArray[np.float32] | None:
     if session.store.revision() is not None:  # inside a write nothing waits for a model
         _catch_up(session, library)
     try:
-        rows = np.asarray(embedder.encode([text]), np.float32)
+        rows = np.asarray(getattr(embedder, "encode_question", embedder.encode)([text]), np.float32)
     except Exception:  # noqa: BLE001 - whatever somebody's model raises
         return None
     row = _unit(_checked(embedder, rows, 1))[0]
@@ -66,12 +67,10 @@ def _catch_up(session: Session, library: Library) -> None:
             documents = sorted(library.missing)[:_AT_A_TIME]
             texts = _sentences(session, [library.missing[document] for document in documents])
         try:
-            rows = _made(library.embedder, list(texts.values()))
-        except ConfigError:
-            raise
+            rows = _encoded(library.embedder, list(texts.values()))
         except Exception:  # noqa: BLE001 - as above
             return
-        vectors = dict(zip(texts, rows, strict=True))
+        vectors = _by_claim(library.embedder, texts, rows)
         with suppress(StoreError):  # read only, or somebody writes: they are made again another time
             _keep(session, library.embedder, vectors, wait=False)
         with session.read():
@@ -87,7 +86,7 @@ def _catch_up(session: Session, library: Library) -> None:
 
 def reembed(session: Session, progress: Callable[[int, int], object] | None) -> int:
     """How many vectors were made; see `KnowledgeGraph.reembed`."""
-    embedder = embedder_of(session)
+    embedder = loaded(session.embedder)
     store, made = session.store, 0
     if embedder is None or isinstance(embedder, StaticEmbedder):
         with store.write():
@@ -111,7 +110,7 @@ def reembed(session: Session, progress: Callable[[int, int], object] | None) -> 
         with session.read():
             texts = _sentences(session, batch)
         try:
-            rows = _made(embedder, list(texts.values()))
+            rows = _encoded(embedder, list(texts.values()))
         except SemgraphError:
             raise
         except Exception as error:
@@ -119,7 +118,7 @@ def reembed(session: Session, progress: Callable[[int, int], object] | None) -> 
                 f"the embedder {embedder.id!r} failed ({type(error).__name__}: {error}); {made} vectors were made and "
                 "are kept: run it again to go on"
             ) from error
-        _keep(session, embedder, dict(zip(texts, rows, strict=True)), wait=True)
+        _keep(session, embedder, _by_claim(embedder, texts, rows), wait=True)
         made += len(texts)
         done += len(batch)
     if progress is not None:
@@ -139,12 +138,16 @@ def _sentences(session: Session, claims: Sequence[str]) -> dict[str, str]:
     return {name: spelled(predicate, near, far, text) for name, _, predicate, _, near, far, text in rows}
 
 
-def _made(embedder: Any, texts: Sequence[str]) -> NDArray[np.float16]:
-    """The vectors of some texts, of length 1, as they are kept."""
-    if not texts:
-        return np.zeros((0, embedder.dim), VECTOR)
-    rows = np.asarray(embedder.encode(list(texts)), np.float32)
-    return _unit(_checked(embedder, rows, len(texts))).astype(VECTOR)
+def _encoded(embedder: Any, texts: Sequence[str]) -> NDArray[np.float32]:
+    """What the embedder says of some texts; whatever it raises."""
+    return np.asarray(embedder.encode(texts) if texts else np.zeros((0, embedder.dim)), np.float32)
+
+
+def _by_claim(embedder: Any, claims: Iterable[str], rows: NDArray[np.float32]) -> dict[str, NDArray[np.float16]]:
+    """The vector of each claim, of length 1, as it is kept."""
+    names = list(claims)
+    kept = _unit(_checked(embedder, rows, len(names))).astype(VECTOR)
+    return dict(zip(names, kept, strict=True))
 
 
 def _keep(session: Session, embedder: Any, vectors: dict[str, NDArray[np.float16]], *, wait: bool) -> None:

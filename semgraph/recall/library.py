@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from semgraph.embedding import default_embedder
+from semgraph.embedding import loaded
 from semgraph.embedding.static import StaticEmbedder
 from semgraph.errors import ConfigError
 from semgraph.index import feed
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from semgraph.store.protocol import Store
     from semgraph.vocabulary import Registry
 
-__all__ = ["READ", "VECTOR", "Library", "Run", "embedder_of", "library_of", "spelled"]
+__all__ = ["READ", "VECTOR", "Library", "Run", "library_of", "spelled"]
 
 #: The columns of a claim that are searched.
 READ: Final = ("id", "subject", "predicate", "object", "subject_text", "object_text", "text")
@@ -221,14 +221,9 @@ def _documents(claims: Iterable[tuple[Any, ...]], texts: list[str]) -> Iterator[
         yield name, subject, far_end, [*words(near), *named, *words(_told(far, text))]
 
 
-def embedder_of(session: Session) -> Any:
-    """The session's embedder, loaded if it is the one that ships with semgraph; None for none."""
-    return default_embedder() if session.embedder == "default" else session.embedder
-
-
 def library_of(session: Session) -> Library:
     """The library of the session's scope, in step; one for all handles of a connection that have the same embedder."""
-    embedder = embedder_of(session)
+    embedder = loaded(session.embedder)
     found = session.libraries.get(session.scope)
     if not isinstance(found, Library) or found.embedder is not embedder:
         found = session.libraries[session.scope] = Library(embedder)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from semgraph.factrow import Body
     from semgraph.store.schema import FactRow
 
-__all__ = ["Cut", "checked_choice", "checked_count", "times_of"]
+__all__ = ["Cut", "checked_choice", "checked_count", "checked_flag", "times_of"]
 
 _ALL = (NEG_INF, POS_INF)
 _MOST = 1 << 40  # more than any answer has
@@ -73,6 +73,13 @@ def checked_count(what: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InputError(f"{what} is a whole number from {least} on, not {value!r}")
     return min(value, _MOST)
+
+
+def checked_flag(what: str, value: object) -> bool:
+    """The flag given, or InputError where it is none."""
+    if not isinstance(value, bool):
+        raise InputError(f"{what} is True or False, not {value!r}")
+    return value
 
 
 def checked_choice(what: str, value: object, allowed: Collection[str]) -> None:
