@@ -10,13 +10,14 @@ from semgraph.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from mcp.server.lowlevel.server import Server
 
     from semgraph.engine import KnowledgeGraph
     from semgraph.serving.transport import Address
 
-__all__ = ["SOURCE", "Offer", "mcp_server", "serve"]
+__all__ = ["SOURCE", "Offer", "mcp_server", "needs_extra", "serve", "serve_memory"]
 
 SOURCE: Final = "tool:mcp"  # who speaks where nobody has said
 
@@ -56,6 +57,30 @@ def serve(
         ConfigError: the address can't be listened at.
     """
     server, close = _built(graph, offer)
+    run(server, close, address=address, say=say, verbose=verbose)
+
+
+def serve_memory(
+    path: Path,
+    graph: KnowledgeGraph,
+    *,
+    rate: int = 600,
+    address: Address | None = None,
+    say: Callable[[str], None] = lambda _: None,
+    verbose: bool = False,
+) -> None:
+    """Serve a memory file as the reference memory server does, with its history in a graph, until the client leaves.
+
+    Raises:
+        MissingExtraError: the extra `mcp` is not installed.
+        ConfigError: the address can't be listened at.
+        InputError, StoreError: the file can't be read or written.
+    """
+    needs_extra()
+    from semgraph.serving.memoryfile import MemoryFile
+    from semgraph.serving.memoryserver import build
+
+    server, close = build(MemoryFile(path, graph, say), rate)
     run(server, close, address=address, say=say, verbose=verbose)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from semgraph.serving.limits import Rate
     from semgraph.serving.outputs import Result
 
-__all__ = ["CallFailed", "Reply", "Service"]
+__all__ = ["CallFailed", "Reply", "Service", "log_failure"]
 
 T = TypeVar("T")
 _log: Final = logging.getLogger("semgraph.serving")
@@ -118,7 +118,7 @@ class Service:
             _log.info("a call was refused: %s", type(error).__name__)
             raise CallFailed(told(error)) from None
         except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer and the server goes on
-            _log.error("a call failed: %s", _where(error))
+            log_failure(error)
             raise CallFailed(told(error)) from None
 
 
@@ -135,10 +135,10 @@ def _wrong(error: ValidationError) -> str:
     return "; ".join(found)
 
 
-def _where(error: Exception) -> str:
-    """The kind of an error and the line it comes from, for the log."""
+def log_failure(error: Exception) -> None:
+    """Note the kind of an error and where it comes from: a traceback may hold what facts say."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     place = "" if trace is None else f" at {trace.tb_frame.f_code.co_name}:{trace.tb_lineno}"
-    return f"{type(error).__name__}{place}"
+    _log.error("a call failed: %s", f"{type(error).__name__}{place}")

@@ -1,0 +1,152 @@
+"""`memory.jsonl` as several processes may share it, with the history of all that it ever held in a graph beside it.
+
+The file is what holds now, for everybody who reads it; the graph is what held before, and when it was told. One write
+transaction of the graph spans each change of the file, so that no process overwrites what another has just written.
+What somebody else did to the file is taken into the graph with the next change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from semgraph.errors import SemgraphError, StoreError
+from semgraph.exchange.lines import target, writing
+from semgraph.exchange.memorylines import Memory, read_memory, write_memory
+from semgraph.serving.memorygraph import key_of
+from semgraph.temporal import from_epoch
+from semgraph.vocabulary import STATES, predicate_key
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from semgraph.engine import KnowledgeGraph
+
+__all__ = ["MemoryFile", "history_of"]
+
+T = TypeVar("T")
+_MARK: Final = "memory.jsonl#"  # how a claim about a line begins its source_ref
+_MOST_RIVALS: Final = 5  # times that somebody who heeds no lock may write between our reading and our writing
+_MOST_SECONDS: Final = 4_102_444_800  # of 2100; a larger time is in milliseconds
+
+Stamp = tuple[int, int, int]
+
+
+def history_of(path: Path) -> Path:
+    """The graph beside a memory file: memory.db for memory.jsonl."""
+    return path.with_name(f"{path.name}.db") if path.suffix in ("", ".db") else path.with_suffix(".db")
+
+
+class MemoryFile:
+    """A memory file and its history; calls may come from several threads."""
+
+    def __init__(self, path: Path, graph: KnowledgeGraph, warn: Callable[[str], None] = lambda _: None) -> None:
+        self.path = target(path)
+        self._graph = graph
+        self._warn = warn
+        self._lock = threading.RLock()
+        self._read: tuple[Stamp | None, bytes] = (None, b"")
+        self._refused: set[str] = set()
+        self._told: set[int] = set()
+        with self._lock, graph.atomic():
+            self._keep(self.load(), datetime.now(UTC))
+
+    def stamp(self) -> Stamp | None:
+        """What differs once the file was written; None where there is none."""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StoreError(f"can't look at the memory file: {error.strerror}") from None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+    def load(self) -> Memory:
+        """What the file holds now; nothing where there is none."""
+        with self._lock:
+            stamp = self.stamp()
+            if stamp is None:
+                return Memory()
+            if stamp != self._read[0]:
+                try:
+                    self._read = stamp, self.path.read_bytes()
+                except OSError as error:
+                    raise StoreError(f"can't read the memory file: {error.strerror}") from None
+            memory = read_memory(self._read[1])
+            for odd in memory.odd:
+                if odd.line not in self._told:
+                    self._told.add(odd.line)
+                    self._warn(f"line {odd.line} of the memory file is left as it is, and not read: {odd.why}")
+            return memory
+
+    def change(self, work: Callable[[Memory], T]) -> T:
+        """What the work gives, after what it did to the memory is in the file and in the history, or neither."""
+        with self._lock, self._graph.atomic():
+            for _ in range(_MOST_RIVALS):
+                stamp = self.stamp()
+                memory = self.load()
+                result = work(memory)
+                if stamp == self.stamp():
+                    break
+            self._keep(memory, datetime.now(UTC))
+            data = write_memory(memory)
+            if data != self._read[1] or stamp is None:
+                with writing(self.path) as file:
+                    file.write(data)
+            return result
+
+    def close(self) -> None:
+        """Release the history."""
+        with self._lock:
+            self._graph.close()
+
+    # -- the history
+
+    def _keep(self, memory: Memory, now: datetime) -> None:
+        """Tell the graph what is new in the memory, and withdraw what is no longer in it."""
+        wanted = {ref: claim for ref, claim in _claims(memory) if ref not in self._refused}
+        held = {
+            claim.source_ref: claim.id for claim in self._graph.claims() if (claim.source_ref or "").startswith(_MARK)
+        }
+        for ref in held.keys() - wanted.keys():
+            self._graph.retract(held[ref])
+        new = [(ref, {"said_at": now, **claim}) for ref, claim in wanted.items() if ref not in held]
+        batch = self._graph.add_all((claim for _, claim in new), receipts=True) if new else None
+        if batch is not None and batch.rejected:
+            pairs = zip(new, batch.receipts, strict=True)
+            self._refused |= {ref for (ref, _), receipt in pairs if receipt.outcome == "rejected"}
+
+
+def _claims(memory: Memory) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A claim for each thing that the memory says, by its reference; names that are one come to the same."""
+    for node in memory.nodes:
+        times = _times(node.more)
+        if node.kind:
+            yield _claim(node.name, "is_a", node.kind, times)
+        for text in node.observations:
+            yield _claim(node.name, STATES, text, times)
+    for link in memory.links:
+        predicate, thing = link.relation, link.target
+        try:
+            predicate_key(predicate)
+        except SemgraphError:
+            predicate, thing = STATES, f"{link.relation} {link.target}"
+        yield _claim(link.source, predicate, thing, _times(link.more))
+
+
+def _claim(subject: str, predicate: str, thing: str, times: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    far = thing if predicate == STATES else key_of(thing)
+    parts = "\0".join((key_of(subject), predicate, far)).encode("utf-8", "surrogatepass")
+    ref = _MARK + hashlib.sha256(parts).hexdigest()[:24]
+    return ref, {"subject": subject, "predicate": predicate, "object": thing, "source_ref": ref, **times}
+
+
+def _times(more: Mapping[str, Any]) -> dict[str, Any]:
+    """When it was told, where a line says so in the way of servers that keep it: seconds since 1970."""
+    told = more.get("createdAt")
+    if isinstance(told, bool) or not isinstance(told, int) or not 0 < told < 1000 * _MOST_SECONDS:
+        return {}
+    return {"said_at": from_epoch(told if told < _MOST_SECONDS else told / 1000)}
