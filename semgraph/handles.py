@@ -45,6 +45,7 @@ class Names:
         """
         bounds = self._bounds(valid_from, valid_to)
         with self._session.write() as recorded_at:
+            remembering.check_phrases(self._session, [name, label])
             directory, ledger = self._session.directory, self._session.ledger
             number = directory.declare(name, label, bounds, recorded_at, self._session.config.source)
             ledger.refold(ledger.dependents(self._as_value(number)), recorded_at)
@@ -76,6 +77,7 @@ class Names:
         """
         bounds = self._bounds(valid_from, valid_to)
         with self._session.write() as recorded_at:
+            remembering.check_phrases(self._session, [name, str(entity)])
             directory, snapshot = self._session.directory, self._session.ledger.at()
             voice = self._session.config.source if source is None else check_source(source)
             found = directory.one(entity, snapshot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -198,14 +199,24 @@ def check_vetoes(session: Session, said: Said) -> None:
     vetoes = _vetoes(session)
     if not vetoes:
         return
-    spoken = (said.text, _text(said.subject), said.thing.text, _text(said.thing.entity), said.qualifiers)
-    texts = [t for t in (*spoken, said.source_ref) if t]
-    phrases = [row.value for row in vetoes if row.kind == "phrase"]
-    refused = bool(phrases) and vetoed(texts, phrases)
-    refused = refused or any(row.kind == "predicate" and row.value == said.predicate.name for row in vetoes)
+    details = json.loads(said.qualifiers) if said.qualifiers else {}
+    spoken = (said.text, _text(said.subject), said.thing.text, _text(said.thing.entity), said.source_ref, said.source)
+    check_phrases(session, [*spoken, *details, *map(_text, details.values())])
+    refused = any(row.kind == "predicate" and row.value == said.predicate.name for row in vetoes)
     refused = refused or any(row.kind == "entity" and _names(session, said, row.value) for row in vetoes)
     if refused:
-        raise RejectedError("do_not_remember", "somebody asked never to store this")
+        raise _unwanted()
+
+
+def check_phrases(session: Session, texts: Iterable[str | None]) -> None:
+    """RejectedError(do_not_remember) where one of the texts holds a vetoed phrase; inside a transaction."""
+    phrases = [row.value for row in _vetoes(session) if row.kind == "phrase"]
+    if phrases and vetoed([text for text in texts if text], phrases):
+        raise _unwanted()
+
+
+def _unwanted() -> RejectedError:
+    return RejectedError("do_not_remember", "somebody asked never to store this")
 
 
 def _names(session: Session, said: Said, key: str) -> bool:

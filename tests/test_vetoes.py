@@ -43,6 +43,37 @@ def test_what_was_lifted_may_be_stored_again(kg: KnowledgeGraph, lifted: dict[st
     assert len(list(kg.vetoes)) == 2
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"qualifiers": {"why": "because of\tProject\tBluebird"}},
+        {"qualifiers": {"project bluebird": "x"}},
+        {"source": "tool:project bluebird"},
+        {"source_ref": "project bluebird/17"},
+    ],
+)
+def test_a_phrase_is_looked_for_in_all_that_is_told(kg: KnowledgeGraph, told: dict[str, object]):
+    with pytest.raises(RejectedError) as refused:
+        kg.add("Ann", "likes", "tea", **told)
+    assert refused.value.code == "do_not_remember"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        lambda kg: kg.names.declare("Project Bluebird"),
+        lambda kg: kg.names.declare("PB", label="project bluebird"),
+        lambda kg: kg.names.alias("Project Bluebird", "Ann"),
+        lambda kg: kg.names.alias("PB", "Project Bluebird"),
+    ],
+)
+def test_a_vetoed_phrase_becomes_no_name(kg: KnowledgeGraph, name):
+    with pytest.raises(RejectedError) as refused:
+        name(kg)
+    assert refused.value.code == "do_not_remember"
+    assert list(kg.entities()) == []
+
+
 def test_another_handle_sees_the_lifting(tmp_path):
     with KnowledgeGraph(tmp_path / "a.db") as first, KnowledgeGraph(tmp_path / "a.db") as second:
         first.veto(entity="Bob")
