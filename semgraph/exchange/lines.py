@@ -22,7 +22,7 @@ MAX_LINE: Final = 1 << 20  # bytes, its end included
 MAX_ROW: Final = 64 << 20
 #: Up to here a compressed file may expand however small it is; above, by no more than so many times.
 FREE_EXPANSION: Final = 64 << 20
-MAX_RATIO: Final = 200
+MAX_RATIO: Final = 100
 _GZIP: Final = b"\x1f\x8b"
 _SAME: Final = ("", "-wal", "-shm", "-journal")  # the files of a store
 _COUNTED: Final = 1 << 20
@@ -32,10 +32,9 @@ _IN_MEMORY: Final = 16 << 20  # of a stream, before it goes to a temporary file
 class Lines:
     """The lines of a file with their numbers from 1; `longest` is the most bytes that the next one may have."""
 
-    def __init__(self, file: Any, budget: int | None) -> None:
+    def __init__(self, file: Any) -> None:
         self.longest = MAX_LINE
         self._file = file
-        self._left = budget
         self._number = 0
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
@@ -48,10 +47,6 @@ class Lines:
             raise StopIteration
         if len(line) > self.longest:
             raise ImportRejected("oversize", f"line {self._number} is longer than {self.longest:,} bytes; no claim is")
-        if self._left is not None:
-            self._left -= len(line)
-            if self._left < 0:
-                raise ImportRejected("oversize", "the compressed file expands out of all proportion; unpack it first")
         return self._number, line
 
     def _read(self) -> bytes:
@@ -74,9 +69,21 @@ def reading(place: Place) -> Iterator[Lines]:
         file, size = _opened(place, stack)
         if _begins_with(file, _GZIP):
             packed = stack.enter_context(gzip.GzipFile(fileobj=file, mode="rb"))
-            yield Lines(packed, max(FREE_EXPANSION, MAX_RATIO * size))
+            if _expands_beyond(packed, max(FREE_EXPANSION, MAX_RATIO * size)):
+                raise ImportRejected("oversize", "the compressed file expands out of all proportion; unpack it first")
+            yield Lines(packed)
         else:
-            yield Lines(file, None)
+            yield Lines(file)
+
+
+def _expands_beyond(packed: gzip.GzipFile, limit: int) -> bool:
+    """Whether there is more in it, before anything is made of that; where it is damaged reading it will tell."""
+    size = 0
+    with suppress(EOFError, zlib.error, OSError):
+        while size <= limit and (data := packed.read(_COUNTED)):
+            size += len(data)
+    packed.seek(0)
+    return size > limit
 
 
 def _opened(place: Place, stack: ExitStack) -> tuple[IO[bytes], int]:

@@ -40,9 +40,7 @@ HEAD: Final = (
     "subject", "predicate", "object", *EDGE_COLUMNS[2:], DETAILS, "fact_id", "object_kind", "subject_id", "object_id"
 )  # fmt: skip
 #: What a spreadsheet may run: a cell that begins so, also after what is white or not seen, or in full width.
-_FORMULA: Final = re.compile(
-    r"'*[\s\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|'*\s*[\t\r]"
-)
+_FORMULA: Final = re.compile(r"'*[\s\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]|'*\s*[\t\r]")
 
 
 def guarded(text: str) -> str:
