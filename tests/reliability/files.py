@@ -42,7 +42,8 @@ _WIKIDATA = {
                 "type": "statement", "rank": "normal",
                 "mainsnak": {"snaktype": "value", "property": "P108", "datavalue": {
                     "type": "wikibase-entityid", "value": {"entity-type": "item", "id": "Q2"}}},
-                "qualifiers": {"P580": [{"snaktype": "value", "property": "P580", "datavalue": {"type": "time", "value": {
+                "qualifiers": {"P580": [{"snaktype": "value", "property": "P580", "datavalue": {"type": "time",
+                "value": {
                     "time": "+2001-00-00T00:00:00Z", "precision": 9,
                     "calendarmodel": "http://www.wikidata.org/entity/Q1985727"}}}]},
             }]},
@@ -110,14 +111,15 @@ def _put_in(kind: str, data: bytes, *, strict: bool) -> bool:
         try:
             semgraph.read(kg, io.BytesIO(data), format=kind, strict=strict)
         except SemgraphError as error:
-            assert _held(kg) == before, (kind, data)
-            assert "\n" not in str(error), str(error)
-            str(error).encode()
-            return True
+            refusal = str(error)
         except Exception as error:
             raise AssertionError(f"{type(error).__name__} crosses the API: {kind}, {data[:2000]!r}") from error
+        else:
+            refusal = ""
         assert kg.verify() == [], (kind, data)
-        return False
+        assert not refusal or _held(kg) == before, (kind, data)
+        assert "\n" not in refusal.encode().decode(), refusal
+        return bool(refusal)
 
 
 def _held(kg: KnowledgeGraph) -> Any:
@@ -125,8 +127,10 @@ def _held(kg: KnowledgeGraph) -> Any:
 
 
 _TOKENS = (
-    b'"', b"<", b">", b"&", b"{", b"}", b"[", b"]", b",", b"\t", b"\n", b"\0", b"\xff", b"\xed\xa0\x80", b"null", b"NaN", b"1e999",
-    b"-1", b"99999999999999999999", b"true", b"[[[[[[[[", b'"2023-02-29"', b"unknown", b"]]>", b"<!DOCTYPE x>", b"&xxe;", b"=1+1",
+    b'"', b"<", b">", b"&", b"{", b"}", b"[", b"]", b",", b"\t", b"\n", b"\0", b"\xff", b"\xed\xa0\x80", b"null",
+    b"NaN", b"1e999",
+    b"-1", b"99999999999999999999", b"true", b"[[[[[[[[", b'"2023-02-29"', b"unknown", b"]]>", b"<!DOCTYPE x>",
+    b"&xxe;", b"=1+1",
     b"\xef\xbb\xbf", b"\xe2\x80\xae", b"'" * 50, b"Q1", b"e1",
 )  # fmt: skip
 
@@ -232,7 +236,7 @@ before, seen = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, []
 def watch(event, words):
     if event.startswith(("socket.", "subprocess.", "os.system", "os.exec", "urllib", "ctypes.dlopen")):
         seen.append(event)
-    elif event == "open" and isinstance(words[0], str) and not words[0].endswith((".py", ".pyc", path)):
+    elif event == "open" and not str(words[0]).endswith((".py", ".pyc", path)) and "zoneinfo" not in str(words[0]):
         seen.append("open " + words[0])
 sys.addaudithook(watch)
 start, code = time.process_time(), "taken"
@@ -250,7 +254,8 @@ def alone(path: Path, kind: str, *, strict: bool) -> tuple[str, float, int, int,
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
         [sys.executable, "-c", _ALONE, kind, path.name, "strict" if strict else "loose"],
-        cwd=path.parent, env=os.environ | {"PYTHONPATH": str(root)}, capture_output=True, text=True, check=False, timeout=120,
+        cwd=path.parent, env=os.environ | {"PYTHONPATH": str(root)}, capture_output=True, text=True, check=False,
+        timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     code, took, used, held, *others = done.stdout.split(maxsplit=4)
@@ -267,7 +272,7 @@ def xml_bombs(trial: Trial) -> str:
         path = trial.folder / "hostile.graphml"
         path.write_bytes(data)
         code, took, used, held, others = alone(path, "graphml", strict=strict)
-        assert code not in ("taken",), (name, strict)
+        assert code != "taken", (name, strict)
         assert held == 0, name
         assert others == [], (name, others)
         assert used < 64, f"{name}: {used} MiB"
@@ -276,7 +281,7 @@ def xml_bombs(trial: Trial) -> str:
     return f"{len(chosen)} hostile files refused, slowest {slowest:.2f} s, {most} MiB, no other file or socket opened"
 
 
-@check("S9", "decompression bombs", "refused while streaming, archives are no files", c=1, n=1)
+@check("S9", "decompression bombs", "refused before anything is made of them", c=5, n=54)
 def packed_bombs(trial: Trial) -> str:
     """What unpacks to very much, or to a packed file, or is an archive, is refused in little time and memory."""
     zeros = gzip.compress(bytes(300 * MIB), 1)
@@ -289,26 +294,30 @@ def packed_bombs(trial: Trial) -> str:
         "a zip archive": b"PK\x03\x04" + b"\x14\0\0\0\x08\0" + bytes(40) + b"../../etc/passwd",
         "a tar with a way out": b"../../etc/passwd".ljust(257, b"\0") + b"ustar\0" + bytes(512),
     }
-    slowest, most, tried = 0.0, 0, 0
-    for name, data in files.items():
-        for kind in ("jsonl", "graphml", "gexf", "csv", "json", "wikidata", "kgtk", "memory", "notes"):
-            path = trial.folder / "bomb.gz"
-            path.write_bytes(data)
-            code, took, used, held, others = alone(path, kind, strict=True)
-            assert code != "taken" or kind == "notes", (name, kind)  # any text is notes, these without a statement
-            assert held == 0, (name, kind)
-            assert others == [], (name, kind, others)
-            assert used < 200, f"{name} as {kind}: {used} MiB"
-            assert trial.tier == "C" or took < 5, f"{name} as {kind}: {took} s"
-            slowest, most, tried = max(slowest, took), max(most, used), tried + 1
-    return f"{tried} bombs refused, slowest {slowest:.2f} s, {most} MiB at most"
+    kinds = ("jsonl", "graphml", "gexf", "csv", "json", "wikidata", "kgtk", "memory", "notes")
+    cases = [(name, data, kind) for name, data in files.items() for kind in kinds]
+    chosen = cases if trial.size >= len(cases) else trial.random.sample(cases, trial.size)
+    slowest, most = 0.0, 0
+    for name, data, kind in trial.along(chosen, len(chosen)):
+        path = trial.folder / "bomb.gz"
+        path.write_bytes(data)
+        code, took, used, held, others = alone(path, kind, strict=True)
+        assert code != "taken" or kind == "notes", (name, kind)  # any text is notes, these without a statement
+        assert held == 0, (name, kind)
+        assert others == [], (name, kind, others)
+        assert used < 200, f"{name} as {kind}: {used} MiB"
+        assert trial.tier == "C" or took < 5, f"{name} as {kind}: {took} s"
+        slowest, most = max(slowest, took), max(most, used)
+    return f"{len(chosen)} bombs refused, slowest {slowest:.2f} s, {most} MiB at most"
 
 
 # -- S10
 
 NASTY_NAMES = (
-    "../up", "../../etc/passwd", "/etc/passwd", "a/../../b", "a\\..\\b", "~", "~root/x", "$HOME", "CON", "NUL.txt", "COM1", "aux",
-    "x" * 300, "a:b", "a|b", "a*b", "a?b", "\u2215etc", "..\u2044x", "\u202egnp.exe", " ", ".", "..", "-rf", "a\nb", "%2e%2e%2f", "file:///x",
+    "../up", "../../etc/passwd", "/etc/passwd", "a/../../b", "a\\..\\b", "~", "~root/x", "$HOME", "CON", "NUL.txt",
+    "COM1", "aux",
+    "x" * 300, "a:b", "a|b", "a*b", "a?b", "\u2215etc", "..\u2044x", "\u202egnp.exe", " ", ".", "..", "-rf", "a\nb",
+    "%2e%2e%2f", "file:///x",
 )  # fmt: skip
 
 
@@ -325,14 +334,12 @@ def paths(trial: Trial) -> str:
         inside.mkdir()
         with contextlib.chdir(inside), KnowledgeGraph(inside / "store.db", embedder=None) as root:
             kg = root.scoped(nasty) if nasty.strip() else root
-            for call in (
-                lambda: kg.add(nasty, "likes", "tea", source_ref=nasty, source=f"tool:{nasty}", text=nasty),  # noqa: B023
-                lambda: kg.add("Ann", "states", nasty, qualifiers={nasty: nasty}),  # noqa: B023
-            ):
-                with contextlib.suppress(SemgraphError):
-                    call()
+            with contextlib.suppress(SemgraphError):
+                kg.add(nasty, "likes", "tea", source_ref=nasty, source=f"tool:{nasty}", text=nasty)
+            with contextlib.suppress(SemgraphError):
+                kg.add("Ann", "states", nasty, qualifiers={nasty: nasty})
             for kind in WRITABLE:
-                view = kg if kind in ("jsonl",) else kg.during()
+                view = kg if kind == "jsonl" else kg.during()
                 semgraph.write(view, inside / f"out.{kind}", format=kind)
                 tried += 1
             kg.forget(everything=True, export_to=inside / "before.jsonl")

@@ -6,8 +6,8 @@ import csv
 import io
 import time
 import unicodedata
-import xml.etree.ElementTree as ET  # noqa: S405 - it reads what was written here
 from typing import TYPE_CHECKING, Any
+from xml.parsers import expat
 
 import networkx as nx
 from graph_files import graph as plain_graph
@@ -29,8 +29,10 @@ KIB64, MIB = MAX_TEXT_BYTES, 1 << 20
 #: Seconds in which a text that is too long must be refused.
 SOON = 0.05
 UNITS = {
-    "a letter": "x", "two bytes": "é", "four bytes": "\N{GRINNING FACE}", "one that grows": "\ufdfa", "a mark": "\u0301",
-    "lines": "a\r\n", "right to left": "\u05d0", "a joined emoji": "👩\u200d🚀", "unassigned": "\u0378", "a noncharacter": "\ufffe",
+    "a letter": "x", "two bytes": "é", "four bytes": "\N{GRINNING FACE}", "one that grows": "\ufdfa",
+    "a mark": "\u0301",
+    "lines": "a\r\n", "right to left": "\u05d0", "a joined emoji": "👩\u200d🚀", "unassigned": "\u0378",
+    "a noncharacter": "\ufffe",
     "private": "\ue000", "bidi": "a\u202e", "spaces": "a ",
 }  # fmt: skip
 FORBIDDEN = {"bad_encoding": ("\ud800", "\udfff", "a\ud83dz"), "control_chars": ("\0", "a\0b")}
@@ -138,8 +140,10 @@ def _stable(text: str, shown: str) -> None:
 # -- S5, S6
 
 META = (
-    "'", '"', "''", "--", ";", "/*", "*/", "%", "_", "\\", "`", "[", "]", "(", ")", "?", ":x", "@p", "$1", "||", "=", "<", ">",
-    "' OR '1'='1", "'); DROP TABLE claim; --", '"; ATTACH \'x\' AS y; --', "UNION SELECT sql FROM sqlite_master", "x' AND 1=1 --",
+    "'", '"', "''", "--", ";", "/*", "*/", "%", "_", "\\", "`", "[", "]", "(", ")", "?", ":x", "@p", "$1", "||", "=",
+    "<", ">",
+    "' OR '1'='1", "'); DROP TABLE claim; --", '"; ATTACH \'x\' AS y; --', "UNION SELECT sql FROM sqlite_master",
+    "x' AND 1=1 --",
     "\\' OR 1 --", "*", "NULL", "0x27", "char(39)", "\u02bc", "\uff07", "e%_", "\n", "\t",
 )  # fmt: skip
 
@@ -270,7 +274,7 @@ def xml(trial: Trial) -> str:
 
 
 def _comes_back(data: bytes, kind: str, values: list[str]) -> None:
-    ET.fromstring(data)  # noqa: S314 - expat on what was written here
+    expat.ParserCreate().Parse(data, True)  # noqa: FBT003 - the parser's own word for the end
     if kind == "graphml":
         assert nx.read_graphml(io.BytesIO(data)).number_of_edges() >= len(values)
     with plain_graph() as copy:
@@ -300,7 +304,8 @@ _STARTS = tuple("=+-@\t\r")
 
 @check("S11", "CSV formulas", "no cell begins like a formula", c=400, n=5_000)
 def formulas(trial: Trial) -> str:
-    """No cell of an export begins as a spreadsheet's formula does, not after blanks nor in full width; all come back."""
+    """No cell of an export begins as a spreadsheet's formula does,
+    not after blanks nor in full width; all come back."""
     luck, cells = trial.random, 0
     for _ in range(0, trial.size, 100):
         with plain_graph() as kg:
@@ -336,6 +341,9 @@ def _like_a_formula(cell: str) -> bool:
 # -- S18, S19
 
 
+TOLD = {"subject": "Ann", "predicate": "works_on"}
+
+
 @check("S18", "vetoes", "0 of 200 variants of a phrase stored", c=60, n=600)
 def vetoes(trial: Trial) -> str:
     """A vetoed phrase is stored by no way of telling, in no variant, and its bytes are nowhere in the file."""
@@ -352,7 +360,7 @@ def vetoes(trial: Trial) -> str:
                 lambda: kg.add("Ann", "states", said),  # noqa: B023
                 lambda: kg.add("Ann", "likes", "tea", text=said),  # noqa: B023
                 lambda: kg.add("Ann", "likes", "tea", qualifiers={"why": said}),  # noqa: B023
-                lambda: kg.add_all([{"subject": "Ann", "predicate": "works_on", "object": variant}], on_reject="raise"),  # noqa: B023
+                lambda: kg.add_all([TOLD | {"object": variant}], on_reject="raise"),  # noqa: B023
                 lambda: kg.add("Ann", "likes", "tea", source_ref=said),  # noqa: B023
                 lambda: kg.names.declare(variant),  # noqa: B023
                 lambda: kg.names.alias(variant, "Ann"),  # noqa: B023
@@ -367,8 +375,10 @@ def vetoes(trial: Trial) -> str:
 
 
 CONFUSABLE = {
-    "A": "АΑ", "B": "ВΒ", "C": "СϹ", "E": "ЕΕ", "H": "НΗ", "I": "ІΙ", "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ", "P": "РΡ", "S": "Ѕ",
-    "T": "ТΤ", "X": "ХΧ", "Y": "ΥҮ", "Z": "Ζ", "a": "аɑ", "c": "сϲ", "e": "еҽ", "i": "іι", "o": "оοօ", "p": "рρ", "s": "ѕ", "x": "хχ",
+    "A": "АΑ", "B": "ВΒ", "C": "СϹ", "E": "ЕΕ", "H": "НΗ", "I": "ІΙ", "K": "КΚ", "M": "МΜ", "N": "Ν", "O": "ОΟ",
+    "P": "РΡ", "S": "Ѕ",
+    "T": "ТΤ", "X": "ХΧ", "Y": "ΥҮ", "Z": "Ζ", "a": "аɑ", "c": "сϲ", "e": "еҽ", "i": "іι", "o": "оοօ", "p": "рρ",
+    "s": "ѕ", "x": "хχ",
     "y": "уγ", "u": "υս", "n": "ո", "h": "һ", "j": "ј", "l": "ӏ", "r": "г", "t": "т", "k": "к", "m": "м",
 }  # fmt: skip
 BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c"
