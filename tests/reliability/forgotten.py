@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import semgraph
 from histories import Clock, ever, graph
+
+import semgraph
 from semgraph import KnowledgeGraph
 from semgraph.errors import InputError
 from semgraph.exchange import WRITABLE
@@ -18,10 +19,21 @@ from .registry import Trial, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from random import Random
 
-PLACES = ("subject", "object", "literal", "text", "source_ref", "qualifier", "alias", "homonym", "premise", "merged", "rejected")
+PLACES = (
+    "subject",
+    "object",
+    "literal",
+    "text",
+    "source_ref",
+    "qualifier",
+    "alias",
+    "homonym",
+    "premise",
+    "merged",
+    "rejected",
+)
 MOMENTS = (None, "2012-01-01", "2021-06-01", "2030-01-01")
 SYLLABLES = ("zyz", "quo", "vex", "pra", "thul", "mek", "dro", "ix", "wub", "hal")
 
@@ -38,10 +50,10 @@ def residue(trial: Trial) -> str:
     for number in trial.steps():
         folder = trial.folder / str(number)
         folder.mkdir()
-        before = set(os.listdir(tempfile.gettempdir()))
+        before = set(Path(tempfile.gettempdir()).iterdir())
         looked += _one(trial.random, folder, PLACES[number % len(PLACES)], everything=number % 20 == 19)
-        fresh = set(os.listdir(tempfile.gettempdir())) - before
-        assert not [name for name in fresh if name.startswith("semgraph") and str(trial.folder.name) not in name]
+        fresh = set(Path(tempfile.gettempdir()).iterdir()) - before
+        assert not [path for path in fresh if path.name.startswith(".semgraph") or "store.db" in path.name]
     return f"{trial.size} forgets of needles in {len(PLACES)} places, {looked} looks: 0 left"
 
 
@@ -97,7 +109,8 @@ def _hidden(kg: KnowledgeGraph, where: str, needle: str, clock: Clock) -> dict[s
         "alias": lambda: (kg.add("Zed", "likes", "tea"), kg.names.alias(needle, "Zed"), {"entity": "Zed"})[2],
         "homonym": lambda: {"entity": kg.names.declare("Zed", label=needle)},
         "premise": lambda: _derived(kg, needle),
-        "merged": lambda: (kg.add(needle, "likes", "tea"), kg.add("Zed", "likes", "tea"), kg.names.merge(needle, "Zed"), {"entity": "Zed"})[3],
+        "merged": lambda: (kg.add(needle, "likes", "tea"), kg.add("Zed", "likes", "tea"), kg.names.merge(needle,
+        "Zed"), {"entity": "Zed"})[3],
         "rejected": lambda: (kg.add(needle, "likes", "tea"), {"entity": needle})[1],
     }  # fmt: skip
     clock.tick(days=3)
@@ -126,10 +139,17 @@ def _look(kg: KnowledgeGraph, folder: Path, words: list[str], moments: list[Any]
         for moment in MOMENTS:
             view = kg.at(moment, known_at=known_at)
             shown.append(outcome(lambda view=view: list(view.facts(possible=True))))
-        shown += [outcome(lambda: kg.at(known_at=known_at).conflicts()), outcome(lambda: kg.at(known_at=known_at).recall("tea"))]  # noqa: B023
+        then = kg.at(known_at=known_at)
+        shown += [outcome(then.conflicts), outcome(lambda then=then: then.recall("tea"))]
         _clean(" ".join(shown), words)
         looks += len(shown)
-    for read in (kg.stats, kg.rejected, lambda: list(kg.claims(retracted=True)), lambda: list(kg.entities()), lambda: list(kg.vetoes)):
+    for read in (
+        kg.stats,
+        kg.rejected,
+        lambda: list(kg.claims(retracted=True)),
+        lambda: list(kg.entities()),
+        lambda: list(kg.vetoes),
+    ):
         _clean(outcome(read), words)
         looks += 1
     assert kg.verify() == []
