@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from histories import Clock, ever, graph
 
@@ -19,6 +20,7 @@ from .registry import Trial, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from random import Random
 
 PLACES = (
@@ -46,18 +48,19 @@ def residue(trial: Trial) -> str:
     pair of times, in every export, in a backup, in temporary files; before and after the store is opened again. Facts
     that the forgotten one had closed hold again.
     """
-    looked = 0
-    for number in trial.steps():
-        folder = trial.folder / str(number)
-        folder.mkdir()
-        before = set(Path(tempfile.gettempdir()).iterdir())
-        looked += _one(trial.random, folder, PLACES[number % len(PLACES)], everything=number % 20 == 19)
-        fresh = set(Path(tempfile.gettempdir()).iterdir()) - before
-        assert not [path for path in fresh if path.name.startswith(".semgraph") or "store.db" in path.name]
-    return f"{trial.size} forgets of needles in {len(PLACES)} places, {looked} looks: 0 left"
+    looked, between = 0, trial.folder / "temporary"
+    between.mkdir()
+    with mock.patch.object(tempfile, "tempdir", str(between)), mock.patch.dict(os.environ, SQLITE_TMPDIR=str(between)):
+        for number in trial.steps():
+            folder = trial.folder / str(number)
+            folder.mkdir()
+            words = _one(trial.random, folder, PLACES[number % len(PLACES)], everything=number % 20 == 19)
+            assert traces(between, words) == [], "in a temporary file"
+            looked += 1
+    return f"{trial.size} forgets of needles in {len(PLACES)} places, 0 left in {looked} x (files, answers, exports, backup)"
 
 
-def _one(luck: Random, folder: Path, where: str, *, everything: bool) -> int:
+def _one(luck: Random, folder: Path, where: str, *, everything: bool) -> list[str]:
     words = ["".join(luck.choice(SYLLABLES) for _ in range(3)).capitalize() for _ in range(2)]
     needle = " ".join(words)
     clock = Clock("2023-01-01T00:00:00Z")
@@ -78,7 +81,7 @@ def _one(luck: Random, folder: Path, where: str, *, everything: bool) -> int:
     given = {"everything": True} if everything else target
     report = kg.forget(**given)
     assert report.purged, (where, report.pending)
-    looked = _look(kg, folder, words, moments)
+    _look(kg, folder, words, moments)
     if where in ("object", "premise") and not everything:
         (held,) = kg.values("Ann", "works_at")
         assert held.object.label == "Predecessor Ltd", "what the forgotten one had closed holds again"
@@ -86,7 +89,8 @@ def _one(luck: Random, folder: Path, where: str, *, everything: bool) -> int:
     kg.close()
     assert traces(folder, words) == [], (where, words)
     with graph(path, clock=clock) as again:
-        return looked + _look(again, folder, words, moments)
+        _look(again, folder, words, moments)
+    return words
 
 
 def _noise(luck: Random, kg: KnowledgeGraph, clock: Clock) -> None:
@@ -131,9 +135,8 @@ def _derived(kg: KnowledgeGraph, needle: str) -> dict[str, Any]:
     return {"entity": needle}
 
 
-def _look(kg: KnowledgeGraph, folder: Path, words: list[str], moments: list[Any]) -> int:
-    """Everything that can be asked, exported or copied; the number of looks."""
-    looks = 0
+def _look(kg: KnowledgeGraph, folder: Path, words: list[str], moments: list[Any]) -> None:
+    """Look at everything that can be asked, exported or copied."""
     for known_at in moments:
         shown = [repr(ever(kg, known_at))]
         for moment in MOMENTS:
@@ -142,7 +145,6 @@ def _look(kg: KnowledgeGraph, folder: Path, words: list[str], moments: list[Any]
         then = kg.at(known_at=known_at)
         shown += [outcome(then.conflicts), outcome(lambda then=then: then.recall("tea"))]
         _clean(" ".join(shown), words)
-        looks += len(shown)
     for read in (
         kg.stats,
         kg.rejected,
@@ -151,19 +153,16 @@ def _look(kg: KnowledgeGraph, folder: Path, words: list[str], moments: list[Any]
         lambda: list(kg.vetoes),
     ):
         _clean(outcome(read), words)
-        looks += 1
     assert kg.verify() == []
     for kind in WRITABLE:
         view = kg if kind == "jsonl" else kg.during()
         semgraph.write(view, folder / f"out.{kind}", format=kind)
-        looks += 1
     copy = folder / "copy.db"
     kg.backup(copy)
     assert traces(folder, words) == [], words
     for path in folder.iterdir():
         if not path.name.startswith("store.db"):
             path.unlink()
-    return looks + 1
 
 
 def _clean(shown: str, words: list[str]) -> None:
