@@ -57,7 +57,7 @@ def residue(trial: Trial) -> str:
             words = _one(trial.random, folder, PLACES[number % len(PLACES)], everything=number % 20 == 19)
             assert traces(between, words) == [], "in a temporary file"
             looked += 1
-    return f"{trial.size} forgets of needles in {len(PLACES)} places, 0 left in {looked} x (files, answers, exports, backup)"
+    return f"{trial.size} forgets of needles in {len(PLACES)} places, {looked} searched through: 0 left"
 
 
 def _one(luck: Random, folder: Path, where: str, *, everything: bool) -> list[str]:
