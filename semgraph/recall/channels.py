@@ -6,12 +6,13 @@ many facts that hold as were asked for.
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from semgraph.index.tellings import TOGETHER
+from semgraph.index.tellings import near as near_refs
 from semgraph.store.schema import ClaimRow
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ __all__ = ["Found", "beside", "completed", "exact", "lexical", "vector"]
 
 _FIRST: Final = 2048  # documents that are sorted at first
 _LEAST_COSINE: Final = 0.2  # what is less like the question has nothing to do with it
-_TOGETHER: Final = 12  # claims of one source_ref that still count as told together
-_COUNTED: Final = re.compile(r"^(.*?)([0-9]{1,9})$", re.DOTALL)
 
 
 def exact(corpus: Corpus, named: Collection[int], hubs: Collection[int], found: Iterable[str]) -> dict[str, float]:
@@ -54,8 +53,9 @@ class Found(NamedTuple):
 def lexical(
     corpus: Corpus, library: Library, groups: Iterable[Sequence[str]], wanted: int, named: Collection[int]
 ) -> Found:
-    """Facts that have words of the question, by BM25; as many again about what the question names."""
+    """Facts that have words of the question, by BM25 and that of their neighbours; as many about what it names."""
     documents, scores = library.text.scores(groups)
+    scores = library.tellings.lifted(documents, scores)
 
     def fit(some: NDArray[np.intp]) -> NDArray[np.float32]:
         if not len(documents):
@@ -160,10 +160,10 @@ def beside(corpus: Corpus, places: Mapping[str, int]) -> dict[str, float]:
     first = {key: claims[0] for key in places if (claims := corpus.facts[key].reading.body.claims)}
     rows = ledger.fetch(first.values())
     refs = {key: ref for key, claim in first.items() if claim in rows and (ref := rows[claim].source_ref)}
-    wanted = sorted({near for ref in refs.values() for near in _near(ref)})
+    wanted = sorted({near for ref in refs.values() for near in near_refs(ref)})
     if not wanted:
         return {}
-    limit = _TOGETHER * len(wanted)
+    limit = TOGETHER * len(wanted)
     told = ledger.store.select(ClaimRow, ledger.scope, source_ref=wanted, limit=limit)
     if len(told) >= limit:
         return {}  # whole documents under one name: to be told together says nothing there
@@ -172,19 +172,8 @@ def beside(corpus: Corpus, places: Mapping[str, int]) -> dict[str, float]:
         there.setdefault(row.source_ref or "", []).extend(candidate.id for candidate in facts)
     found: dict[str, float] = {}
     for key, place in sorted(places.items(), key=lambda each: each[1]):
-        near = (
-            [other for ref in _near(refs[key]) for other in there.get(ref, ()) if other != key] if key in refs else []
-        )
+        together = near_refs(refs[key]) if key in refs else ()
+        near = [other for ref in together for other in there.get(ref, ()) if other != key]
         for other in near or [key]:  # what was told by itself has no neighbours to be better or worse for
             found.setdefault(other, -place)
     return found
-
-
-def _near(ref: str) -> Iterator[str]:
-    yield ref
-    counted = _COUNTED.match(ref)
-    if counted:
-        head, number = counted[1], counted[2]
-        for other in (int(number) - 1, int(number) + 1):
-            if other >= 0:
-                yield f"{head}{other:0{len(number)}d}" if number.startswith("0") else f"{head}{other}"

@@ -18,6 +18,7 @@ from semgraph.errors import ConfigError
 from semgraph.index import feed
 from semgraph.index.pages import unpacked
 from semgraph.index.summed import Sums
+from semgraph.index.tellings import Tellings
 from semgraph.index.text import TextIndex
 from semgraph.index.vectors import Vectors
 from semgraph.recall.words import is_small, spoken, words
@@ -39,6 +40,7 @@ __all__ = ["READ", "VECTOR", "Library", "Run", "library_of", "spelled"]
 
 #: The columns of a claim that are searched.
 READ: Final = ("id", "subject", "predicate", "object", "subject_text", "object_text", "text")
+_TAKEN_IN: Final = (*READ, "source_ref")
 #: How the numbers of a stored vector are written: at 16 bits the ten nearest are the same in 9,995 of 10,000 places.
 VECTOR: Final = np.dtype("<f2")
 _PREDICATE: Final = "\x01"  # stands before the name of a predicate, so that no word is one
@@ -73,6 +75,7 @@ class Library:
     def _start(self, scope: int) -> None:
         self.generation += 1
         self.text = TextIndex()
+        self.tellings = Tellings()
         self.sums = None if self.table is None else Sums(self.table)
         self.rows = None if self.embedder is None or self.sums is not None else Vectors(self.embedder.dim)
         self.missing: dict[int, str] = {}  # the claims of documents that have no vector yet
@@ -128,11 +131,13 @@ class Library:
         first = len(self.text)
         try:
             self.text.load(arrays)
+            self.tellings.load(arrays)
             if self.sums is not None:
                 self.sums.load(arrays)
         except KeyError as error:
             raise ValueError(f"a page has no {error}") from None
-        if page.since < self._known or (self.sums is not None and len(self.text) != len(self.sums)):
+        sizes = {len(each) for each in (self.text, self.tellings, self.sums) if each is not None}
+        if page.since < self._known or len(sizes) > 1:
             raise ValueError("a page does not follow the one before it")
         self.runs.append(Run(first, len(self.text), page.since, page.until, kept=True))
         self._known = page.until
@@ -140,9 +145,10 @@ class Library:
     def _read(self, store: Store, until: int) -> None:
         """Take in the claims up to a moment, by id."""
         first, since = len(self.text), self._known
-        claims = store.tuples(ClaimRow, self.scope, READ, recorded_at__gt=since, recorded_at__le=until)
-        texts = list[str]()
-        self.text.add(_documents(claims, texts))
+        claims = store.tuples(ClaimRow, self.scope, _TAKEN_IN, recorded_at__gt=since, recorded_at__le=until)
+        texts, refs = list[str](), list[str | None]()
+        self.text.add(_documents(claims, texts, refs))
+        self.tellings.add(refs)
         if self.sums is not None:
             self.sums.add(texts)
         if texts:
@@ -212,9 +218,12 @@ def _told(far: str, text: str | None) -> str:
     return text if far in text else f"{far} {text}"
 
 
-def _documents(claims: Iterable[tuple[Any, ...]], texts: list[str]) -> Iterator[tuple[str, int, int, Sequence[str]]]:
-    """Claims as documents; their sentences are put into `texts`."""
-    for name, subject, predicate, target, near, far, text in claims:
+def _documents(
+    claims: Iterable[tuple[Any, ...]], texts: list[str], refs: list[str | None]
+) -> Iterator[tuple[str, int, int, Sequence[str]]]:
+    """Claims as documents; their sentences are put into `texts`, their source_refs into `refs`."""
+    for name, subject, predicate, target, near, far, text, ref in claims:
+        refs.append(ref)
         texts.append(spelled(predicate, near, far, text))
         far_end = int(target[1:]) if target.startswith("e") else -1
         named = [] if predicate == STATES else [_PREDICATE + predicate, *words(predicate)]

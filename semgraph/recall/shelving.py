@@ -42,7 +42,7 @@ def shelve(session: Session) -> None:
         if dict(store.tuples(PageRow, row.scope, ("since", "until"), model=library.model)) != kept:
             return  # another process was quicker
         whole = Run(runs[0].first, runs[-1].last, runs[0].since, runs[-1].until, kept=True)
-        arrays = library.text.page(whole.first, whole.last)
+        arrays = library.text.page(whole.first, whole.last) | library.tellings.page(whole.first, whole.last)
         if library.sums is not None:
             arrays |= library.sums.page(whole.first, whole.last)
         store.delete(PageRow, row.scope, model=library.model, since=[run.since for run in runs])
