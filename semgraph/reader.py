@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from semgraph.directory import Directory
+    from semgraph.holdings import Fluent
     from semgraph.ledger import Ledger, Snapshot
     from semgraph.model import Claim, Fact, Literal
     from semgraph.session import Session
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["Reader", "Reading", "components"]
 
 K = TypeVar("K", int, str)
+V = TypeVar("V", int, str)
+
+_TOGETHER = 500  # fluents of which all is read at a time
 
 
 class Reading(NamedTuple):
@@ -69,7 +73,9 @@ class Reader:
         self._rows: dict[str, FactRow] = {}
         self._bodies: dict[tuple[str, int], factrow.Body] = {}
         self._parallel: dict[tuple[int, str, str], Parallel] = {}
-        self._whole: dict[tuple[int, str], list[FactRow]] = {}
+        self._whole: dict[Fluent, list[FactRow]] = {}
+        self._unsure_of: dict[int, set[str]] = {}  # predicates by subject of which a disputed fact was read
+        self._unsure_by: dict[str, set[int]] = {}  # the reverse
         self._entities: dict[tuple[int, int | None], Entity] = {}
         self._sets: dict[tuple[str, int, object], frozenset[str]] = {}
 
@@ -79,10 +85,15 @@ class Reader:
         """The facts as believed at the snapshot's moment that meet the conditions."""
         store, scope, known_at = self.ledger.store, self.ledger.scope, self.snapshot.known_at
         if known_at == POS_INF:
-            return store.select(FactRow, scope, **where)
-        current = store.select(FactRow, scope, sys_from__le=known_at, **where)
-        past = store.select(PastFactRow, scope, sys_from__le=known_at, sys_to__gt=known_at, **where)
-        return current + [FactRow(*row) for row in past]
+            found = store.select(FactRow, scope, **where)
+        else:
+            past = store.select(PastFactRow, scope, sys_from__le=known_at, sys_to__gt=known_at, **where)
+            found = store.select(FactRow, scope, sys_from__le=known_at, **where) + [FactRow(*row) for row in past]
+        for row in found:
+            if row.disputed:
+                self._unsure_of.setdefault(row.subject, set()).add(row.predicate)
+                self._unsure_by.setdefault(row.predicate, set()).add(row.subject)
+        return found
 
     def by_id(self, ids: Iterable[str]) -> dict[str, FactRow]:
         """Facts by id."""
@@ -102,8 +113,7 @@ class Reader:
             believed = row.sys_from <= self.snapshot.known_at <= row.sys_to  # a past belief stands beside others
             unsure = row.disputed and not row.negative and believed
             if unsure and not self.snapshot.predicate(row.predicate).registered:
-                beside = self._beside(row).rivals(row.id)
-                found = found._replace(rivals=sorted([*found.rivals, *beside]))
+                found = found._replace(rivals=sorted([*found.rivals, *self._beside(row)]))
             self._bodies[version] = found
         return found
 
@@ -116,17 +126,42 @@ class Reader:
         bodies = map(factrow.decode, unsure)
         self.ledger.fetch(claim for body in bodies for claim in (*body.claims, *body.absorbed))
 
-    def _beside(self, row: FactRow) -> Parallel:
-        fluent = (row.subject, row.predicate, row.separators)
-        found = self._parallel.get(fluent)
+    def _beside(self, row: FactRow) -> list[tuple[str, int, int, bool]]:
+        """What stands beside a fact, as `Body.rivals` has it."""
+        fluent = (row.subject, row.predicate)
+        if fluent not in self._whole:
+            self._read_beside(fluent)
+        rows = self._whole[fluent]
+        if len(rows) == 1:
+            return []
+        found = self._parallel.get((*fluent, row.separators))
         if found is None:
-            rows = self._whole.get(fluent[:2]) or self.rows(subject=row.subject, predicate=row.predicate)
             rows = [r for r in rows if r.separators == row.separators]
             facts = [(r, factrow.decode(r)) for r in rows]
             claims = self.ledger.fetch(c for _, body in facts for c in (*body.claims, *body.absorbed))
-            found = self._parallel[fluent] = Parallel(facts, claims, self.snapshot)
+            found = self._parallel[*fluent, row.separators] = Parallel(facts, claims, self.snapshot)
             self._rows.update((r.id, r) for r in rows)
-        return found
+        return found.rivals(row.id)
+
+    def _read_beside(self, fluent: Fluent) -> None:
+        """Read the whole of a fluent, and of some that may be asked for next: of the same subject, or predicate."""
+        subject, predicate = fluent
+        mates, others = self._unsure_of.get(subject, set()), self._unsure_by.get(predicate, set())
+        wanted = {fluent}
+        while mates and len(mates) >= len(others) and len(wanted) < _TOGETHER:
+            name = mates.pop()
+            if not self.snapshot.predicate(name).registered:
+                wanted.add((subject, name))
+        while others and len(mates) < len(others) and len(wanted) < _TOGETHER:
+            wanted.add((others.pop(), predicate))
+        fresh: dict[Fluent, list[FactRow]] = {each: [] for each in wanted if each not in self._whole}
+        subjects, predicates = ({each[place] for each in fresh} for place in (0, 1))
+        for row in self.rows(subject=_one_of(subjects), predicate=_one_of(predicates)):
+            if (row.subject, row.predicate) in fresh:
+                fresh[row.subject, row.predicate].append(row)
+        self._whole |= fresh
+        several = (row for rows in fresh.values() if len(rows) > 1 for row in rows)
+        self.ledger.fetch(claim for body in map(factrow.decode, several) for claim in (*body.claims, *body.absorbed))
 
     def reading(self, row: FactRow, predicate: str, *, turned: bool = False, flipped: bool = False) -> list[Reading]:
         """The fact read through a name; through an opposite a negative fact may fall into several, or none."""
@@ -379,6 +414,11 @@ class Reader:
             since=exact(d.start),
             until=None if d.end == POS_INF else exact(d.end),
         )
+
+
+def _one_of(values: Collection[V]) -> V | list[V]:
+    """A condition that a column has one of the values."""
+    return next(iter(values)) if len(values) == 1 else list(values)
 
 
 def _ends(claims: Iterable[ClaimRow]) -> set[int]:

@@ -95,7 +95,8 @@ class Facts:
         self, scope: int, order: Sequence[str] | None, limit: int | None, where: Mapping[str, Where]
     ) -> list[FactRow]:
         """The rows that meet every condition."""
-        found = self.iterate(scope, None, where)
+        together = order is not None or limit is None
+        found = self._found(scope, where, together=together)
         if order is None:
             return list(islice(found, limit))
         rows = list(found)
@@ -106,10 +107,14 @@ class Facts:
         """The same, a few at a time unless they are to be sorted."""
         if order is not None:
             return iter(self.select(scope, order, None, where))
+        return self._found(scope, where, together=False)
+
+    def _found(self, scope: int, where: Mapping[str, Where], *, together: bool) -> Iterator[FactRow]:
+        """The rows as they are found, read `together` or a few at a time."""
         asked = statements.selecting(FactRow, tuple(where), _types(where), None, limited=False)
-        own = self._access.some(asked.text, asked.parameters(self._symbols, scope, where), _AT_A_TIME)
+        own = self._parts(asked, scope, where, together=together)
         rows = chain.from_iterable(map(FactRow._make, unpacked(self._symbols, FactRow, part)) for part in own)
-        return chain(rows, (fact for fact, _ in self._cast(scope, where)))
+        return chain(rows, (fact for fact, _ in self._cast(scope, where, together=together)))
 
     def tuples(self, scope: int, names: tuple[str, ...], where: Mapping[str, Where]) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order, which takes the whole of them into memory."""
@@ -203,11 +208,21 @@ class Facts:
 
     # below
 
-    def _cast(self, scope: int, where: Mapping[str, Where], *, bare: bool = False) -> Iterator[tuple[FactRow, _Place]]:
+    def _parts(
+        self, asked: Statement, scope: int, where: Mapping[str, Where], *, together: bool
+    ) -> Iterable[list[tuple[Any, ...]]]:
+        parameters = asked.parameters(self._symbols, scope, where)
+        if together:
+            return [self._access.fetch(asked.text, parameters)]
+        return self._access.some(asked.text, parameters, _AT_A_TIME)
+
+    def _cast(
+        self, scope: int, where: Mapping[str, Where], *, bare: bool = False, together: bool = False
+    ) -> Iterator[tuple[FactRow, _Place]]:
         """Those kept with their claim that meet every condition, and where; `bare` of their bodies."""
         carried, rest = _divided(where)
         asked = _carrying(_SELECT, tuple(carried), _types(carried))
-        found = self._access.some(asked.text, asked.parameters(self._symbols, scope, carried), _AT_A_TIME)
+        found = self._parts(asked, scope, carried, together=together)
         tests = [test_of(one, rest) for one in conditions(FactRow, tuple(rest), _types(rest))]
         early = bool(rest) and not any(keyword.startswith("body") for keyword in rest)
         for rows in found:
