@@ -63,6 +63,7 @@ class Directory:
         self.renamed = False  # whether a write changed what some name means, or what some entity is called
         self._rows: dict[str, list[AliasRow]] = {}
         self._labels: dict[int, list[AliasRow]] = {}
+        self._entities: dict[int, Entity] = {}  # of which one name holds at all times
         self._keys: dict[str, str] = {}
         self._pending: list[EntityRow | AliasRow] = []
 
@@ -71,6 +72,7 @@ class Directory:
         self.counter = counter
         self._rows.clear()
         self._labels.clear()
+        self._entities.clear()
         self._keys.clear()
         self._pending.clear()
 
@@ -79,7 +81,7 @@ class Directory:
         if self._pending:
             self.begin(counter)
         self.counter = counter
-        for kept in (self._rows, self._labels, self._keys):
+        for kept in (self._rows, self._labels, self._entities, self._keys):
             if len(kept) > _KEPT:
                 kept.clear()
 
@@ -101,7 +103,7 @@ class Directory:
         for row in self._pending[kept:]:
             if isinstance(row, AliasRow):
                 self._rows[row.key].remove(row)
-                self._labels.pop(row.entity, None)
+                self._drop_label(row.entity)
         del self._pending[kept:]
 
     # -- looking up
@@ -206,7 +208,12 @@ class Directory:
 
     def entity(self, number: int, instant: int | None = None) -> Entity:
         """The entity with its primary name at an instant (None: the latest)."""
-        return Entity(public_id(number), self.label(number, instant))
+        found = self._entities.get(number)
+        if found is None:
+            found = Entity(public_id(number), self.label(number, instant))
+            if len(self._labels[number]) == 1:
+                self._entities[number] = found
+        return found
 
     def label(self, number: int, instant: int | None = None) -> str:
         """The primary name of an entity: the one valid at the instant, the latest given winning."""
@@ -253,6 +260,10 @@ class Directory:
         for made in self._pending:
             if isinstance(made, AliasRow) and made.kind != "alias" and made.entity in missing:
                 self._labels[made.entity].append(made)
+
+    def _drop_label(self, number: int) -> None:
+        self._labels.pop(number, None)
+        self._entities.pop(number, None)
 
     def _listed(self, numbers: Sequence[int]) -> str:
         return ", ".join(f"{self.label(n)} ({public_id(n)})" for n in numbers[:5]) + (" …" if len(numbers) > 5 else "")
@@ -307,6 +318,7 @@ class Directory:
         self.rows(key).append(row)
         if kind != "alias" and number in self._labels:
             self._labels[number].append(row)
+            self._entities.pop(number, None)
 
     def alias(
         self, name: str, number: int, bounds: Bounds, recorded_at: int, source: str, *, primary: bool, homonym: bool
@@ -348,7 +360,7 @@ class Directory:
             AliasRow, self.ledger.scope, {"retracted_at": recorded_at}, key=key, entity=number, retracted_at=POS_INF
         )
         self._rows.pop(key, None)
-        self._labels.pop(number, None)
+        self._drop_label(number)
         self.renamed = True
 
     def aliases(self, number: int) -> list[str]:

@@ -7,24 +7,23 @@ import json
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from semgraph import factrow
+from semgraph.beside import Beside, one_of
 from semgraph.late import Grounds, late_fact
 from semgraph.model import ConflictSet, Entity
-from semgraph.parallel import Parallel
 from semgraph.segment import Value
 from semgraph.statement import value_of
 from semgraph.stating import base_confidence
 from semgraph.store.schema import FactRow, PastFactRow
-from semgraph.temporal import POS_INF, Bound, exact
+from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from semgraph.directory import Directory
-    from semgraph.holdings import Fluent
     from semgraph.ledger import Ledger, Snapshot
     from semgraph.model import Claim, Fact, Literal
     from semgraph.session import Session
@@ -33,19 +32,40 @@ if TYPE_CHECKING:
 __all__ = ["Reader", "Reading", "components"]
 
 K = TypeVar("K", int, str)
-V = TypeVar("V", int, str)
-
-_TOGETHER = 500  # fluents of which all is read at a time
 
 
-class Reading(NamedTuple):
-    """A stored fact read from one side: perhaps turned round, perhaps with its sign flipped."""
+class Reading:
+    """A stored fact read from one side: perhaps turned round, perhaps with its sign flipped.
 
-    row: FactRow
-    body: factrow.Body
-    predicate: str
-    turned: bool
-    flipped: bool
+    Its body is read when first asked for; many facts are left out by their rows alone.
+    """
+
+    __slots__ = ("_body", "flipped", "predicate", "row", "turned")
+
+    def __init__(self, row: FactRow, body: factrow.Body | Reader, predicate: str, turned: bool, flipped: bool) -> None:  # noqa: FBT001 - as ever named
+        self.row = row
+        self._body = body
+        self.predicate = predicate
+        self.turned = turned
+        self.flipped = flipped
+
+    @property
+    def body(self) -> factrow.Body:
+        """What the row says that no look-up needs, and what stands beside the fact."""
+        if isinstance(self._body, Reader):
+            self._body = self._body.body(self.row)
+        return self._body
+
+    @property
+    def without_start(self) -> bool:
+        """Whether nobody knows since when: the fact may only have held, as far as its start goes."""
+        if isinstance(self._body, Reader) and self.row.valid_from != NEG_INF:
+            return False
+        return self.body.basis == "unknown"
+
+    def turned_round(self) -> Reading:
+        """The same read from the other side."""
+        return Reading(self.row, self._body, self.predicate, not self.turned, self.flipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +92,7 @@ class Reader:
         self.directory: Directory = session.directory
         self._rows: dict[str, FactRow] = {}
         self._bodies: dict[tuple[str, int], factrow.Body] = {}
-        self._parallel: dict[tuple[int, str, str], Parallel] = {}
-        self._whole: dict[Fluent, list[FactRow]] = {}
-        self._unsure_of: dict[int, set[str]] = {}  # predicates by subject of which a disputed fact was read
-        self._unsure_by: dict[str, set[int]] = {}  # the reverse
+        self._beside = Beside(snapshot, self.rows, self._rows)
         self._entities: dict[tuple[int, int | None], Entity] = {}
         self._sets: dict[tuple[str, int, object], frozenset[str]] = {}
 
@@ -89,11 +106,23 @@ class Reader:
         else:
             past = store.select(PastFactRow, scope, sys_from__le=known_at, sys_to__gt=known_at, **where)
             found = store.select(FactRow, scope, sys_from__le=known_at, **where) + [FactRow(*row) for row in past]
-        for row in found:
-            if row.disputed:
-                self._unsure_of.setdefault(row.subject, set()).add(row.predicate)
-                self._unsure_by.setdefault(row.predicate, set()).add(row.subject)
+        self._beside.note(found)
         return found
+
+    def rows_onto(self, number: int) -> list[FactRow]:
+        """The facts of others about an entity that can be read from there too."""
+        known = self.session.columns() if self.snapshot.known_at == POS_INF else None
+        if known is None:
+            return [row for row in self.rows(object=f"e{number}") if row.subject != number]
+        names = {name for name in known.names_onto(number) if self._reads_back(name)}
+        if not names:
+            return []
+        rows = self.rows(object=f"e{number}", predicate=one_of(names))
+        return [row for row in rows if row.subject != number]
+
+    def _reads_back(self, predicate: str) -> bool:
+        """Whether facts under a predicate can be read from their object."""
+        return self.snapshot.predicate(predicate).symmetric or bool(self.snapshot.registry.inverses_of(predicate))
 
     def by_id(self, ids: Iterable[str]) -> dict[str, FactRow]:
         """Facts by id."""
@@ -113,61 +142,18 @@ class Reader:
             believed = row.sys_from <= self.snapshot.known_at <= row.sys_to  # a past belief stands beside others
             unsure = row.disputed and not row.negative and believed
             if unsure and not self.snapshot.predicate(row.predicate).registered:
-                found = found._replace(rivals=sorted([*found.rivals, *self._beside(row)]))
+                found = found._replace(rivals=sorted([*found.rivals, *self._beside.rivals(row)]))
             self._bodies[version] = found
         return found
 
     def keep_whole(self, rows: Iterable[FactRow]) -> None:
         """Remember rows that are all those of their subjects: what stands beside each is then looked for among them."""
-        for row in rows:
-            self._whole.setdefault((row.subject, row.predicate), []).append(row)
-        unsure = [r for group in self._whole.values() if any(row.disputed for row in group) for r in group]
-        unsure = [row for row in unsure if not self.snapshot.predicate(row.predicate).registered]
-        bodies = map(factrow.decode, unsure)
-        self.ledger.fetch(claim for body in bodies for claim in (*body.claims, *body.absorbed))
-
-    def _beside(self, row: FactRow) -> list[tuple[str, int, int, bool]]:
-        """What stands beside a fact, as `Body.rivals` has it."""
-        fluent = (row.subject, row.predicate)
-        if fluent not in self._whole:
-            self._read_beside(fluent)
-        rows = self._whole[fluent]
-        if len(rows) == 1:
-            return []
-        found = self._parallel.get((*fluent, row.separators))
-        if found is None:
-            rows = [r for r in rows if r.separators == row.separators]
-            facts = [(r, factrow.decode(r)) for r in rows]
-            claims = self.ledger.fetch(c for _, body in facts for c in (*body.claims, *body.absorbed))
-            found = self._parallel[*fluent, row.separators] = Parallel(facts, claims, self.snapshot)
-            self._rows.update((r.id, r) for r in rows)
-        return found.rivals(row.id)
-
-    def _read_beside(self, fluent: Fluent) -> None:
-        """Read the whole of a fluent, and of some that may be asked for next: of the same subject, or predicate."""
-        subject, predicate = fluent
-        mates, others = self._unsure_of.get(subject, set()), self._unsure_by.get(predicate, set())
-        wanted = {fluent}
-        while mates and len(mates) >= len(others) and len(wanted) < _TOGETHER:
-            name = mates.pop()
-            if not self.snapshot.predicate(name).registered:
-                wanted.add((subject, name))
-        while others and len(mates) < len(others) and len(wanted) < _TOGETHER:
-            wanted.add((others.pop(), predicate))
-        fresh: dict[Fluent, list[FactRow]] = {each: [] for each in wanted if each not in self._whole}
-        subjects, predicates = ({each[place] for each in fresh} for place in (0, 1))
-        for row in self.rows(subject=_one_of(subjects), predicate=_one_of(predicates)):
-            if (row.subject, row.predicate) in fresh:
-                fresh[row.subject, row.predicate].append(row)
-        self._whole |= fresh
-        several = (row for rows in fresh.values() if len(rows) > 1 for row in rows)
-        self.ledger.fetch(claim for body in map(factrow.decode, several) for claim in (*body.claims, *body.absorbed))
+        self._beside.keep_whole(rows)
 
     def reading(self, row: FactRow, predicate: str, *, turned: bool = False, flipped: bool = False) -> list[Reading]:
         """The fact read through a name; through an opposite a negative fact may fall into several, or none."""
-        body = self.body(row)
-        if not flipped or not row.negative or body.opposite is None:
-            return [Reading(row, body, predicate, turned, flipped)]
+        if not flipped or not row.negative or (body := self.body(row)).opposite is None:
+            return [Reading(row, self, predicate, turned, flipped)]
         return [Reading(r, b, predicate, turned, flipped) for r, b in self._opposite_parts(row, body)]
 
     def _opposite_parts(self, row: FactRow, body: factrow.Body) -> list[tuple[FactRow, factrow.Body]]:
@@ -414,11 +400,6 @@ class Reader:
             since=exact(d.start),
             until=None if d.end == POS_INF else exact(d.end),
         )
-
-
-def _one_of(values: Collection[V]) -> V | list[V]:
-    """A condition that a column has one of the values."""
-    return next(iter(values)) if len(values) == 1 else list(values)
 
 
 def _ends(claims: Iterable[ClaimRow]) -> set[int]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from semgraph import factrow
+from semgraph.collecting import uncollected
 from semgraph.comparison import compare
 from semgraph.errors import ConflictError, InputError
 from semgraph.model import Entity, Literal
@@ -81,11 +82,15 @@ class GraphView(WalkingView, NamedView):
     @contextmanager
     def reading(self) -> Iterator[Reader]:
         """A transaction in which the stored rows of the slice can be read; for modules of semgraph itself."""
-        with self._session.read():
-            known_at = self._slice.known_at
-            if known_at >= self._session.last_recorded:
-                known_at = POS_INF
-            yield Reader(self._session, self._session.ledger.at(known_at))
+        with self._session.read(), uncollected():
+            yield self._reader()
+
+    def _reader(self) -> Reader:
+        """What reads in the transaction that is open."""
+        known_at = self._slice.known_at
+        if known_at >= self._session.last_recorded:
+            known_at = POS_INF
+        return Reader(self._session, self._session.ledger.at(known_at))
 
     def _instant(self) -> int | None:
         """The instant at which facts are judged; None on a window."""
@@ -95,13 +100,17 @@ class GraphView(WalkingView, NamedView):
             return self._slice.valid_at
         return self._session.now() if self._slice.pinned is None else self._slice.pinned
 
-    def _in_slice(self, row: FactRow, body: factrow.Body, *, possible: bool) -> bool:
-        window = self._slice.window
+    def _in_slice(self, r: Reading, *, possible: bool) -> bool:
+        window, row = self._slice.window, r.row
         if window is None:
             instant = self._instant()
-            return instant is not None and factrow.holds(row, body, instant, possible=possible)
-        start, end = body.possible if possible else (row.valid_from, row.valid_to)
-        if body.basis == "unknown":
+            if instant is None:
+                return False
+            if possible:
+                return factrow.holds(row, r.body, instant, possible=True)
+            return row.valid_from <= instant < row.valid_to and not r.without_start
+        start, end = r.body.possible if possible else (row.valid_from, row.valid_to)
+        if r.without_start:
             if not possible:
                 return False
             start, end = NEG_INF, row.valid_to
@@ -198,7 +207,7 @@ class GraphView(WalkingView, NamedView):
             readings = self._matching(reader, subject, predicate, object)
             readings = [r for r in readings if positive(r)]
             readings.sort(key=lambda r: (r.row.subject, r.row.predicate, r.row.valid_from, r.row.id))
-            kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
+            kept = [r for r in readings if self._in_slice(r, possible=possible) and r.body]  # of this transaction
         for start in range(0, len(kept), CHUNK):
             with self.reading() as reader:
                 made = reader.facts(kept[start : start + CHUNK], self._instant())
@@ -217,15 +226,17 @@ class GraphView(WalkingView, NamedView):
                 entities = sorted(row.id for row in reader.ledger.store.iterate(EntityRow, reader.ledger.scope))
             start, together = 0, 1
             while start < len(entities):
-                with self.reading() as reader:
-                    rows = reader.rows(subject=entities[start : start + together])
-                    start += together
-                    # As many subjects at a time as have some thousand facts: a few may have most of the graph's.
-                    together = max(1, together // 2) if len(rows) > 4 * CHUNK else min(2 * together, CHUNK)
-                    rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
-                    reader.keep_whole(rows)
-                    found = [r for row in rows for r in reader.reading(row, row.predicate) if positive(r)]
-                    kept = [r for r in found if self._in_slice(r.row, r.body, possible=possible)]
+                with self._session.read():
+                    with uncollected():
+                        reader = self._reader()
+                        rows = reader.rows(subject=entities[start : start + together])
+                        start += together
+                        # As many subjects at a time as have some thousand facts: a few may have most of the graph's.
+                        together = max(1, together // 2) if len(rows) > 4 * CHUNK else min(2 * together, CHUNK)
+                        rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
+                        reader.keep_whole(rows)
+                        found = [r for row in rows for r in reader.reading(row, row.predicate) if positive(r)]
+                        kept = [r for r in found if self._in_slice(r, possible=possible)]
                     for first in range(0, len(kept), CHUNK):
                         yield reader, kept[first : first + CHUNK]
 
@@ -276,9 +287,9 @@ class GraphView(WalkingView, NamedView):
             readings = self._around(reader, number) if predicate is None else self._fluent(reader, number, predicate)
             readings = [r for r in readings if negative or positive(r)]
             if self._slice.window is not None:
-                readings = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
+                readings = [r for r in readings if self._in_slice(r, possible=possible)]
             elif not possible:
-                readings = [r for r in readings if r.body.basis != "unknown"]
+                readings = [r for r in readings if not r.without_start]
             now = session.now()
             found = sorted(reader.facts(readings, None, now), key=by_time)
             if self.whole:
@@ -295,7 +306,7 @@ class GraphView(WalkingView, NamedView):
         qualifiers: Mapping[str, Any] | None = None,
         possible: bool = False,
     ) -> list[Fact]:
-        kept = [r for r in readings if self._in_slice(r.row, r.body, possible=possible)]
+        kept = [r for r in readings if self._in_slice(r, possible=possible)]
         return [fact for fact in reader.facts(kept, self._instant()) if qualified(fact, qualifiers)]
 
     def held_rows(
@@ -303,7 +314,7 @@ class GraphView(WalkingView, NamedView):
     ) -> list[FactRow]:
         """The stored facts that hold in the slice for one subject, predicate and object."""
         readings = [r for r in self._matching(reader, subject, predicate, object) if positive(r)]
-        readings = [r for r in readings if self._in_slice(r.row, r.body, possible=False)]
+        readings = [r for r in readings if self._in_slice(r, possible=False)]
         facts = reader.facts(readings, self._instant())
         return [r.row for r, fact in zip(readings, facts, strict=True) if qualified(fact, qualifiers)]
 
@@ -370,9 +381,7 @@ class GraphView(WalkingView, NamedView):
             opposites = registry.opposites_of(row.predicate) if row.negative else ()
             through = [r for name in opposites[:1] for r in reader.reading(row, name, flipped=True)]
             readings += through or reader.reading(row, row.predicate)
-        for row in reader.rows(object=f"e{number}"):
-            if row.subject == number:
-                continue
+        for row in reader.rows_onto(number):
             symmetric = reader.snapshot.predicate(row.predicate).symmetric
             names = (row.predicate,) if symmetric else registry.inverses_of(row.predicate)
             readings += [r for name in names[:1] for r in reader.reading(row, name, turned=True)]
@@ -439,9 +448,9 @@ class GraphView(WalkingView, NamedView):
         for view in (self, other):
             with view.reading() as reader:
                 readings = view._matching(reader, subject, None, None)
-                readings = [r for r in readings if r.body.basis != "unknown" and not r.row.negative]
+                readings = [r for r in readings if not r.without_start and not r.row.negative]
                 if not whole:
-                    readings = [r for r in readings if view._in_slice(r.row, r.body, possible=False)]
+                    readings = [r for r in readings if view._in_slice(r, possible=False)]
                 facts = reader.facts(readings, None if whole else view._instant())
                 disputed = [r.row for r in readings if r.body.rivals]
                 sets = reader.conflict_sets(disputed, None if whole else view._instant(), view._slice.window)

@@ -265,7 +265,7 @@ class WalkingView:
             owners = reader.directory.find("user", reader.snapshot, self._slice.valid_at)
             rows = reader.rows(subject=owners, predicate=sorted(places), **cut.conditions()) if owners else []
             readings = [r for row in rows if not row.negative for r in reader.reading(row, row.predicate)]
-            held = [r for r in readings if cut.holds(r.row, r.body)]
+            held = [r for r in readings if cut.holds(r)]
             facts = [f for f in reader.facts(held, cut.instant) if f.confidence >= FLOOR or f.conflicted]
             facts += _missing(reader, cut, facts)
             facts = in_order(facts, places)
@@ -332,8 +332,8 @@ def _disputes(reader: Reader, cut: Cut, facts: list[Fact]) -> list[Dispute]:
     rows = reader.by_id(fact.id for fact in facts if fact.conflicted)
     near: dict[int, list[int]] = {}
     for key, row in rows.items():
-        body = reader.body(row)
-        rivals = rivals_of(body, cut if cut.holds(row, body) else Cut())
+        (reading,) = reader.reading(row, row.predicate)
+        rivals = rivals_of(reading.body, cut if cut.holds(reading) else Cut())
         near[places[key]] = [places[rival] for rival in rivals if rival in places]
     return [Dispute(members, _sure(reader, [facts[m] for m in members])) for members in components(near)]
 

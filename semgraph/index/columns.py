@@ -201,6 +201,10 @@ class Columns:
             found += [row for row in rows if self._start[row] != POS_INF] if self._fluents else rows
         return found + self.fresh_in.get(node, [])
 
+    def names_onto(self, entity: int) -> list[str]:
+        """The predicates under which there are facts with an entity as their object."""
+        return [self.predicates[number] for number in np.unique(self.predicate.take(self.entering(entity))).tolist()]
+
     # -- writing
 
     @property

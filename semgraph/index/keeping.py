@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from semgraph import factrow
+from semgraph.collecting import uncollected
 from semgraph.index import feed
 from semgraph.index.marks import DISPUTED, NEGATIVE, READ, UNKNOWN_START, object_number
 from semgraph.store.schema import FactRow
@@ -140,7 +141,8 @@ def _without_start(row: FactRow) -> bool:
 def _loaded(store: Store, scope: int) -> Columns:
     from semgraph.index.columns import Columns  # numpy: not for the first few reads
 
-    columns = Columns.loaded(store.tuples(FactRow, scope, READ))
+    with uncollected():
+        columns = Columns.loaded(store.tuples(FactRow, scope, READ))
     if columns.eternal:
         columns.mark_unknown(_without_start(row) for row in store.iterate(FactRow, scope, valid_from=NEG_INF))
     return columns

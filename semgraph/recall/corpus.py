@@ -114,7 +114,7 @@ class Corpus:
             if not shown:
                 return
         for number, reading in enumerate(self.reader.reading(row, shown, flipped=bool(row.negative))):
-            if self.cut.holds(reading.row, reading.body) and reading.body.base >= self._floor:
+            if self.cut.holds(reading) and reading.body.base >= self._floor:
                 far = int(row.object[1:]) if row.object.startswith("e") else None
                 yield Candidate(f"{row.id}#{number}" if number else row.id, row.subject, far, reading)
 

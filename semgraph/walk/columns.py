@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from semgraph.collecting import uncollected
 from semgraph.instants import NEG_INF, POS_INF
 from semgraph.walk.cut import times_of
 from semgraph.walk.edges import confidences_of
@@ -125,7 +125,7 @@ def _chunked(reader: Reader, cut: Cut) -> Iterator[list[Reading]]:
     rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
     for first in range(0, len(rows), _CHUNK):
         readings = (reader.reading(row, row.predicate)[0] for row in rows[first : first + _CHUNK])
-        yield [reading for reading in readings if cut.holds(reading.row, reading.body)]
+        yield [reading for reading in readings if cut.holds(reading)]
 
 
 def filled_graph(edges: EdgeColumns) -> nx.MultiDiGraph[str]:
@@ -144,9 +144,7 @@ def filled_graph(edges: EdgeColumns) -> nx.MultiDiGraph[str]:
         nodes[name] = {"id": entities[place].id, "label": entities[place].label}
         leaving[place], entering[place] = ahead.setdefault(name, {}), behind.setdefault(name, {})
     name_of = dict(zip(touched, names, strict=True))
-    collecting = gc.isenabled()
-    gc.disable()  # a million dictionaries, and none of them garbage
-    try:
+    with uncollected():
         for near, far, predicate, start, end in _rows(edges):
             other = name_of[far]
             held = leaving[near].get(other)
@@ -154,9 +152,6 @@ def filled_graph(edges: EdgeColumns) -> nx.MultiDiGraph[str]:
                 held = leaving[near][other] = entering[far][name_of[near]] = {}
             key = predicate if predicate not in held else _free(held, predicate)
             held[key] = {"predicate": predicate, "valid_from_us": start, "valid_to_us": end}
-    finally:
-        if collecting:
-            gc.enable()
     made: nx.MultiDiGraph[str] = graph
     return made
 

@@ -11,8 +11,7 @@ from semgraph.instants import NEG_INF, POS_INF
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from semgraph.factrow import Body
-    from semgraph.store.schema import FactRow
+    from semgraph.reader import Reading
 
 __all__ = ["Cut", "checked_choice", "checked_count", "checked_flag", "times_of"]
 
@@ -53,9 +52,9 @@ class Cut(NamedTuple):
             return start <= self.window[0] and self.window[1] <= end
         return start < self.window[1] and self.window[0] < end
 
-    def holds(self, row: FactRow, body: Body) -> bool:
+    def holds(self, reading: Reading) -> bool:
         """Whether a fact is in the cut for certain of its start: one that may only have held is in none."""
-        return body.basis != "unknown" and self.meets(row.valid_from, row.valid_to)
+        return self.meets(reading.row.valid_from, reading.row.valid_to) and not reading.without_start
 
 
 def times_of(cut: Cut) -> Times:

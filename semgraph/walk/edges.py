@@ -145,7 +145,7 @@ class Edges:
             return None
         # Only what reads the same from both ends is shown turned round; other facts keep their own direction.
         reading = self.reader.reading(row, row.predicate, turned=turned and entry.symmetric)[0]
-        if not self.cut.holds(row, reading.body):
+        if not self.cut.holds(reading):
             return None
         near, far = row.subject, int(row.object[1:])
         if turned:
@@ -156,7 +156,7 @@ class Edges:
     def _as_walked(self, edge: Edge) -> Edge:
         reading = edge.reading
         if reading is not None and self.reader.snapshot.predicate(reading.row.predicate).symmetric:
-            reading = reading._replace(turned=not reading.turned)
+            reading = reading.turned_round()
         return edge._replace(near=edge.far, far=edge.near, reading=reading)
 
 

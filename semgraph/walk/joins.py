@@ -166,13 +166,13 @@ def _facts(reader: Reader, cut: Cut, pattern: Pattern, partial: Sequence[_Partia
                 continue
             seen.add((row.id, *ends))
             for reading in reader.reading(row, shown, turned=turned, flipped=pattern.flipped):
-                if cut.holds(reading.row, reading.body) or _touches(reader, reading):
+                if cut.holds(reading) or _touches(reader, reading):
                     yield _Triple(ends[0], shown, ends[1], reading)
 
 
 def _touches(reader: Reader, reading: Reading) -> bool:
     """Whether another fact may say the same of a time that begins where this one ends."""
-    if reading.body.basis == "unknown":
+    if reading.without_start:
         return False
     return bool(reading.row.separators) or reading.flipped or reader.snapshot.predicate(reading.row.predicate).event
 

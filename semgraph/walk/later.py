@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from semgraph.collecting import uncollected
 from semgraph.instants import POS_INF
 from semgraph.reader import Reader
 
@@ -34,6 +35,6 @@ class Later:
     def reading(self) -> Iterator[Reader]:
         """A transaction in which the facts are as they were; only what was forgotten since is gone."""
         session = self._session
-        with session.read():
+        with session.read(), uncollected():
             known_at = POS_INF if self._known_at >= session.last_recorded else self._known_at
             yield Reader(session, session.ledger.at(known_at))
