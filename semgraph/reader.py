@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, TypeVar
 
 from semgraph import factrow
@@ -95,6 +96,7 @@ class Reader:
         self._beside = Beside(snapshot, self.rows, self._rows)
         self._entities: dict[tuple[int, int | None], Entity] = {}
         self._sets: dict[tuple[str, int, object], frozenset[str]] = {}
+        self._lowering: dict[frozenset[str], tuple[list[str], list[float]]] = {}
 
     # -- rows
 
@@ -197,14 +199,16 @@ class Reader:
 
     def facts(self, readings: Sequence[Reading], instant: int | None, now: int | None = None) -> list[Fact]:
         """Fact objects, in the order given, as of an instant (None: as of none, with their status `now`)."""
-        claims = self.ledger.fetch({c for r in readings for c in (*r.body.claims, *r.body.absorbed)})
+        bodies = [r.body for r in readings]
+        claims = self.ledger.fetch({c for body in bodies for c in (*body.claims, *body.absorbed)})
         ends = {r.row.subject for r in readings} | {int(r.row.object[1:]) for r in readings if r.row.object[:1] == "e"}
         self.directory.prefetch_labels(ends | _ends(claims.values()))
-        self.by_id(rival for r in readings for rival, *_ in r.body.rivals)
+        self.by_id({rival for body in bodies for rival, *_ in body.rivals})
         grounds = self._grounds(claims.values())
         now = self.session.now() if instant is None else instant
         return [
-            self._fact(r, grounds, [claims[c] for c in r.body.claims if c in claims], instant, now) for r in readings
+            self._fact(r, grounds, [claims[c] for c in body.claims if c in claims], instant, now)
+            for r, body in zip(readings, bodies, strict=True)
         ]
 
     def _fact(self, r: Reading, grounds: Grounds, supporting: list[ClaimRow], instant: int | None, now: int) -> Fact:
@@ -280,16 +284,28 @@ class Reader:
     def _effective(self, row: FactRow, body: factrow.Body, instant: int) -> float:
         """The base, lowered once by each other member of the conflict sets at the instant."""
         if self.snapshot.predicate(row.predicate).registered:
-            sides = {side for side, _ in self._clashing(row, instant)}
-            members = frozenset[str]().union(*(self._members(row, instant, side) for side in sides))
-            others = list(self.by_id(sorted(members - {row.id})).values())
+            sets = [self._members(row, instant, side) for side in {side for side, _ in self._clashing(row, instant)}]
+            members = sets[0] if len(sets) == 1 else frozenset[str]().union(*sets)
+            keys, others = self._factors(members)
+            place = bisect_left(keys, row.id)
+            if keys[place : place + 1] == [row.id]:
+                others = others[:place] + others[place + 1 :]
         else:  # only a value's own negation counts
             near = self.by_id(rival for rival, start, end, _ in body.rivals if start <= instant < end)
-            others = [other for other in near.values() if other.negative != row.negative]
-        confidence = body.base
-        for other in others:
-            confidence *= 1 - 0.3 * self.body(other).base
-        return round(confidence, 12)
+            others = [self._factor(other) for other in near.values() if other.negative != row.negative]
+        return round(prod(others, start=body.base), 12)
+
+    def _factor(self, row: FactRow) -> float:
+        """By what a fact lowers the confidence of those that it contradicts."""
+        return 1 - 0.3 * self.body(row).base
+
+    def _factors(self, members: frozenset[str]) -> tuple[list[str], list[float]]:
+        """The members of conflict sets in order, and by what each lowers the confidence of the others."""
+        found = self._lowering.get(members)
+        if found is None:
+            rows = self.by_id(sorted(members))
+            found = self._lowering[members] = (list(rows), [self._factor(row) for row in rows.values()])
+        return found
 
     def _members(self, row: FactRow, instant: int, side: object) -> frozenset[str]:
         """The facts that conflicts at the instant over one fluent connect with this one, itself included."""
@@ -353,15 +369,18 @@ class Reader:
         seeds = {row.id: row for row in rows}
         self._rows.update(seeds)
         bodies = {key: self.body(row) for key, row in seeds.items()}
-        self.by_id(fact for body in bodies.values() for fact, *_ in body.rivals)
+        self.by_id({fact for body in bodies.values() for fact, *_ in body.rivals})
         for key, body in bodies.items():
+            row = seeds[key]
+            own = pairs.setdefault((False, row.subject, row.predicate, row.separators, ""), set())
             for rival, start, end, mirrored in body.rivals:
                 other = self._rows.get(rival)
                 if other is None:
                     continue
-                group = self._group(seeds[key], other, mirrored=mirrored)
-                a, b = sorted((key, rival))
-                pairs.setdefault(group, set()).add((a, b, start, end))
+                mine = own
+                if mirrored or other.subject != row.subject:
+                    mine = pairs.setdefault(self._group(row, other, mirrored=mirrored), set())
+                mine.add((key, rival, start, end) if key < rival else (rival, key, start, end))
         stretches = _constant_stretches if instant is None else partial(_stretches_at, instant)
         return [d for group, found in sorted(pairs.items()) for d in stretches(group, found)]
 
