@@ -81,9 +81,13 @@ class KnowledgeGraph(TellingView):
         >>> "Maya" in kg.scoped("work")
         False
         """
+        return self._beside(name, self._session.config)
+
+    def _beside(self, scope: str, config: Config) -> KnowledgeGraph:
+        """A scope, this one or another, through the same store, clock and connection with settings of its own."""
         mine = self._session
         graph = KnowledgeGraph.__new__(KnowledgeGraph)
-        session = Session(mine.store, name, mine.config, mine.clock, embedder=mine.embedder, beside=mine)
+        session = Session(mine.store, scope, config, mine.clock, embedder=mine.embedder, beside=mine)
         GraphView.__init__(graph, session, Slice())
         return graph
 

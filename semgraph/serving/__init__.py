@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
     from semgraph.engine import KnowledgeGraph
+    from semgraph.serving.service import Service
     from semgraph.serving.transport import Address
 
-__all__ = ["SOURCE", "Offer", "mcp_server", "needs_extra", "serve", "serve_memory"]
+__all__ = ["SOURCE", "Offer", "mcp_server", "needs_extra", "serve", "serve_memory", "service_of"]
 
 SOURCE: Final = "tool:mcp"  # who speaks where nobody has said
 
@@ -110,14 +111,27 @@ def needs_extra() -> None:
         raise MissingExtraError("serving a memory over MCP", "mcp") from None
 
 
-def _built(graph: KnowledgeGraph, offer: Offer) -> tuple[Server[Any], Callable[[], None]]:
-    needs_extra()
+def service_of(graph: KnowledgeGraph, offer: Offer) -> Service:
+    """The tools, resources and prompts of a graph, to be called from here or carried to others.
+
+    Whoever opened the graph speaks as they did; what comes through the service is said by the source of the offer.
+    """
+    from dataclasses import replace
+
     from semgraph.serving.desk import Desk
     from semgraph.serving.limits import Rate
-    from semgraph.serving.server import build
     from semgraph.serving.service import Service
     from semgraph.serving.tokens import Tokens
 
+    if graph._session.config.source != offer.source:  # noqa: SLF001 - a handle that speaks for somebody else
+        graph = graph._beside(graph.scope, replace(graph._session.config, source=offer.source))  # noqa: SLF001
     desk = Desk(graph, offer.source, Tokens(time.monotonic), timezone=offer.timezone, removing=offer.removing)
-    service = Service(desk, Rate(offer.rate, time.monotonic), writing=offer.writing)
+    return Service(desk, Rate(offer.rate, time.monotonic), writing=offer.writing)
+
+
+def _built(graph: KnowledgeGraph, offer: Offer) -> tuple[Server[Any], Callable[[], None]]:
+    needs_extra()
+    from semgraph.serving.server import build
+
+    service = service_of(graph, offer)
     return build(service), service.close
