@@ -45,7 +45,7 @@ ELSEWHERE = "quexscope"
 #: Calls that are about the whole file, or that go to another scope on purpose.
 WHOLE_FILE = {"backup", "purge", "close", "scoped"}
 #: Commands that are about the whole file, or about none.
-NOT_PROBED = {"backup", "purge", "recover", "demo", "help", "config", "completion", "probe", "import"}
+NOT_PROBED = {"backup", "purge", "recover", "demo", "help", "config", "completion", "probe", "import", "serve"}
 #: The words of commands that have none in the test of their documents.
 MORE_WORDS = {
     "retract": ["Maya", "works_at"], "unretract": ["0" * 24], "unmerge": ["Maya"], "unalias": ["Maya", "Maya"],
