@@ -1,8 +1,8 @@
 """Claims that start after all that was told in their fluent: the exact shortcut past the fold for what only goes on.
 
-Where one value holds at a time and every claim is plain, open and begun, a later start can touch nothing but what
-still holds. The facts that do, with their claims, are the `Tail` of the fluent: a write looks at nothing else, however
-long the fluent has become. Property tests hold the result to the full fold.
+Where one value holds at a time and every claim is plain, begun, and over or open, a later start can touch nothing but
+what still holds. The facts that do, with their claims, are the `Tail` of the fluent: a write looks at nothing else,
+however long the fluent has become. Property tests hold the result to the full fold.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Past(NamedTuple):
     valid_from: int | None
     valid_from_text: str
     valid_to: int | None
+    valid_to_text: str
     said_at: int
 
     @staticmethod
@@ -60,7 +61,7 @@ class Held(NamedTuple):
 
 @dataclass(slots=True)
 class Tail:
-    """The end of a fluent of plain claims: the latest start, the latest closing, and what still holds, as it opened."""
+    """The end of a fluent of plain claims: the latest start, the latest end, and what still holds, as it opened."""
 
     latest: tuple[int, bool, int] = (NEG_INF, False, NEG_INF)  # start, whether a change, when it was said
     closed: int = NEG_INF
@@ -71,8 +72,12 @@ class Tail:
         start = past.said_at if past.valid_from is None else past.valid_from
         if past.negative or past.opposed or not past.object or past.kind not in ("state", "change"):
             return False
-        if past.valid_to is not None or past.valid_from_text[:1] in ("u", "a") or not NEG_INF < start <= past.said_at:
+        if past.valid_from_text[:1] in ("u", "a") or not NEG_INF < start <= past.said_at:
             return False
+        if past.valid_to_text[:1] == "u":
+            return False
+        if past.valid_to is not None:
+            self.closed = max(self.closed, past.valid_to)
         self.latest = max(self.latest, (start, past.kind == "change", past.said_at))
         return True
 
@@ -89,7 +94,7 @@ class Tail:
             spans = []
             for claim in claims:
                 made, absorbed = _stated(snapshot, entry, claim), claim.id in body.absorbed
-                if not absorbed and made.start != row.valid_from:
+                if claim.valid_to is not None or (not absorbed and made.start != row.valid_from):
                     return False
                 spans.append(Span(made, made.start, POS_INF, absorbed))
             own = [span.statement for span in spans if not span.absorbed]
@@ -143,7 +148,12 @@ def follow(
     statements = [_stated(snapshot, entry, row) for row in rows]
     after = Tail(tail.latest, tail.closed, dict(tail.held))
     for row, s in zip(rows, statements, strict=True):
-        if not after.take(Past.of(row)) or (s.start, s.change, s.said) <= tail.latest or s.start <= tail.closed:
+        if (
+            row.valid_to is not None
+            or not after.take(Past.of(row))
+            or (s.start, s.change, s.said) <= tail.latest
+            or s.start <= tail.closed
+        ):
             return None
     standing = [held.segment for held in tail.held.values()]
     made = carry_on(standing, statements, policy, trace=trace)
@@ -198,7 +208,8 @@ def _written(
         touched[fact] = _Change(fact, held, held.segment, held.claims)
     changes: list[tuple[FactRow | None, Drafted]] = []
     for fact, one in touched.items():
-        draft = _draft(one, entry, [*(now[key] for key in now if key != fact)], policy)
+        first = tail.closed == NEG_INF
+        draft = _draft(one, entry, [*(now[key] for key in now if key != fact)], policy, first=first)
         if draft is None:
             return None
         old = one.before
@@ -217,8 +228,11 @@ def _written(
     return Followed(changes, after)
 
 
-def _draft(one: _Change, entry: Predicate, others: Sequence[Segment], policy: Policy) -> Draft | None:
-    """The fact but for its rivals and lineage; None where since when it may have held depends on what is over."""
+def _draft(one: _Change, entry: Predicate, others: Sequence[Segment], policy: Policy, *, first: bool) -> Draft | None:
+    """The fact but for its rivals and lineage; None where since when it may have held depends on what is over.
+
+    `first` where nothing is over.
+    """
     g, old = one.segment, one.before
     subject = one.claims[0].subject if old is None else old.row.subject
     absorbed = sorted({span.statement.claim for span in g.spans if span.absorbed})
@@ -229,7 +243,7 @@ def _draft(one: _Change, entry: Predicate, others: Sequence[Segment], policy: Po
         draft.possible = (old.body.possible[0], draft.possible[1])
     elif g.basis == "observed":
         limit = possible_from(g, (r for r in others if r.value != g.value and excludes(g, r, policy, ())))
-        if limit != g.start and (others or limit != NEG_INF):
+        if limit != g.start and (others or not first or limit != NEG_INF):
             return None
         draft.possible = (limit, draft.possible[1])
     return draft

@@ -240,6 +240,18 @@ class Holdings:
         spellings = self.spellings(predicate)
         return spellings if len(spellings) > 1 else predicate
 
+    def is_read(self, fluent: Fluent) -> bool:
+        """Whether the claims of the fluent are at hand."""
+        return fluent in self._by_subject
+
+    def facts_of(self, subject: int, predicate: str) -> list[FactRow]:
+        """The stored facts of a fluent whose own subject it is, for the rest of the transaction."""
+        found = self._facts.get((subject, predicate))
+        if found is None:
+            rows = self.store.select(FactRow, self.scope, order=None, subject=subject, predicate=predicate)
+            found = self._facts[subject, predicate] = {row.id: row for row in rows}
+        return list(found.values())
+
     def prefetch(self, fluents: Iterable[Fluent]) -> None:
         """Read the claims of many fluents at once."""
         wanted = {fluent for fluent in fluents if fluent not in self._by_subject and fluent[0] not in self._made}

@@ -15,9 +15,10 @@ from semgraph.replaying import Change, Replaying, difference, drafted
 from semgraph.shortcut import Drafted, occurrences
 from semgraph.snapshot import Snapshot
 from semgraph.store.schema import ClaimRow, FactRow, JustificationRow, PastFactRow
+from semgraph.temporal import POS_INF
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from semgraph.following import Tail
     from semgraph.segment import Value
@@ -141,9 +142,12 @@ class Ledger(Replaying):
             groups.setdefault((snapshot.entity(row.subject), snapshot.predicate(row.predicate).name), []).append(row)
         changes: list[Change] = []
         others: list[ClaimRow] = []
+        few = len(groups) <= _TOGETHER
+        if few and len(groups) > 1:
+            self._prefetch_tails(snapshot, groups)
         for fluent, group in groups.items():
             made = None
-            tail = self._tail(snapshot, fluent, group, look=len(groups) == 1)
+            tail = self._tail(snapshot, fluent, group, look=few)
             if tail is not None:
                 made = tails.followed(self, snapshot, fluent, tail, group, recorded_at, trace=trace)
             if made is None:
@@ -155,6 +159,19 @@ class Ledger(Replaying):
             self._folded.add(fluent)
         self._write(changes, recorded_at)
         return changes, others
+
+    def _prefetch_tails(self, snapshot: Snapshot, groups: Mapping[Fluent, Sequence[ClaimRow]]) -> None:
+        """Read at once what tells how fluents ended, as far as that is not known."""
+        applies, entry = following.applies, snapshot.predicate
+        asked = [f for f in groups if f not in self._tails and applies(snapshot, f[0], entry(f[1]))]
+        self.prefetch(asked)
+        unread = {f for f in asked if f[0] not in self._made and f not in self._facts}
+        self._facts.update((fluent, {}) for fluent in unread)
+        for row in self._facts_of(unread):
+            self._facts[row.subject, row.predicate][row.id] = row
+        refs = {row.object for f in unread for row in self._facts[f].values() if row.valid_to == POS_INF}
+        refs.update(row.object for fluent in asked for row in groups[fluent])
+        self.name_keys(list(refs - {""}))
 
     def _tail(self, snapshot: Snapshot, fluent: Fluent, fresh: Sequence[ClaimRow], *, look: bool) -> Tail | None:
         """How the fluent ended before its fresh claims; None where that is not known, or can't be told."""

@@ -8,7 +8,7 @@ from semgraph import factrow, following
 from semgraph.belief import Belief
 from semgraph.following import Past, Tail
 from semgraph.store.schema import ClaimRow, FactRow
-from semgraph.temporal import NEG_INF, POS_INF
+from semgraph.temporal import POS_INF
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -45,17 +45,17 @@ def read(holdings: Holdings, snapshot: Snapshot, fluent: Fluent, fresh: Collecti
     if holdings.is_made(subject):
         alone = all(row.id in fresh for row in holdings.on_subjects([subject], predicate))
         return (Tail() if alone else None), True
-    rows = store.select(FactRow, scope, order=None, subject=subject, predicate=predicate)
+    rows = holdings.facts_of(*fluent)
     tail, marks = Tail(), holdings.records.retractions
     told: Iterable[Past]
-    if len(rows) <= _SHORT:
+    if len(rows) <= _SHORT or holdings.is_read(fluent):
         told = (Past.of(row) for row in holdings.on_subjects([subject], predicate))
     else:
         names, spelt = Past._fields, holdings.spelt(predicate)
         told = map(Past._make, store.tuples(ClaimRow, scope, names, subject=subject, predicate=spelt))
     if not all(past.id in fresh or (past.id not in marks and tail.take(past)) for past in told):
         return None, False
-    tail.closed = max((row.valid_to for row in rows if row.valid_to != POS_INF), default=NEG_INF)
+    tail.closed = max([tail.closed, *(row.valid_to for row in rows if row.valid_to != POS_INF)])
     still = [(row, factrow.decode(row)) for row in rows if row.valid_to == POS_INF]
     return (tail if _kept(tail, holdings, snapshot, predicate, still) else None), True
 
@@ -100,7 +100,7 @@ class Carried:
             return
         tail, marks = Tail(), self._holdings.records.retractions
         if all(row.id not in marks and tail.take(Past.of(row)) for row in snapshot.on_subject(*fluent)):
-            tail.closed = max((row.valid_to for row, _ in facts if row.valid_to != POS_INF), default=NEG_INF)
+            tail.closed = max([tail.closed, *(row.valid_to for row, _ in facts if row.valid_to != POS_INF)])
             held = [(row, body) for row, body in facts if row.valid_to == POS_INF]
             if _kept(tail, self._holdings, snapshot, fluent[1], held):
                 self._tail = tail

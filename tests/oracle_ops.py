@@ -64,6 +64,8 @@ class Naming:
             ends = [self._known(src), self._known(dst)]
             a, b = self.names.final(ends[0]), ends[1]
             if a == self.names.final(b):
+                if a in self.names.raw(src):  # the one that the other was merged into: a cycle
+                    raise Refused("one_already")
                 return Outcome("IDEMPOTENT")
             self.names.redirects.append(Redirect(a, b, recorded))
             return Outcome("UPDATE")

@@ -53,6 +53,7 @@ def lives(draw: st.DrawFn, *, orderly: bool = True) -> list[list[dict[str, Any]]
                     "object": draw(st.sampled_from(VALUES)),
                     "valid_from": given_start,
                     "said_at": said,
+                    "valid_to": draw(st.sampled_from([None] * 4 + [start + timedelta(hours=h) for h in (1, 40)])),
                     "kind": draw(st.sampled_from(["state", "state", "change"])),
                     "source": draw(st.sampled_from(["user", "user", "tool:a", "imported:a", "imported:b", "inferred"])),
                 }

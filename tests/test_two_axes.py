@@ -687,3 +687,19 @@ def test_a_handle_sees_what_another_one_wrote(tmp_path: Path) -> None:
         one.forget(entity="Ann")
         assert list(two.facts()) == list(pinned.facts()) == []
         assert one.verify() == two.verify() == []
+
+
+def test_merging_what_is_one_already_changes_nothing_and_a_cycle_is_refused():
+    with semgraph.KnowledgeGraph() as kg:
+        for name in ("Ann", "Bo", "Cy"):
+            kg.names.declare(name)
+        kg.names.merge("Ann", "Bo")
+        kg.names.merge("Bo", "Cy")
+        for duplicate, into in (("Ann", "Bo"), ("Ann", "Cy"), ("Bo", "Ann"), ("Bo", "Cy")):
+            assert kg.names.merge(duplicate, into).label == "Cy"
+        for into in ("Ann", "Bo", "Cy"):
+            with pytest.raises(InputError, match="one entity already"):
+                kg.names.merge("Cy", into)
+        kg.names.unmerge("Ann")
+        assert kg.entity("Ann").label == "Ann"
+        assert kg.entity("Bo").label == "Cy"

@@ -64,6 +64,7 @@ class Facts:
         self._fresh: dict[str, tuple[ClaimRow, int]] = {}  # claims of this transaction, and their rows
         self._moulds: dict[int, int | None] = {}  # by row, as far as they were set in this transaction
         self._known: dict[int, Mould] = {}
+        self._met: dict[tuple[int, str], _Place] = {}  # claims with facts that were read a few at a time
 
     def end(self) -> None:
         """Drop what was known of a transaction that has ended, or of a part of one that was undone."""
@@ -71,6 +72,7 @@ class Facts:
         self._fresh.clear()
         self._moulds.clear()
         self._known.clear()
+        self._met.clear()
 
     def note(
         self, ids: Sequence[str], last: int, rows: Callable[[], Sequence[ClaimRow]], moulds: Sequence[int] = ()
@@ -185,6 +187,19 @@ class Facts:
             self._moulds.update(dict.fromkeys(rows))
         return len(rows)
 
+    def update_met(self, scope: int, changes: Mapping[str, Value], where: Mapping[str, Where]) -> int:
+        """1 if the fact of this key was read as one kept with its claim: it is changed then, without another look."""
+        place = self._met.get((scope, str(where["id"])))
+        held = None if place is None else self._moulds.get(place.row, place.carrier.mould)
+        if place is None or held is None:
+            return 0
+        fact = self._mould_at(held).cast(place.carrier)
+        if any(getattr(fact, name) != where[name] for name in where):
+            return 0
+        row: Any = fact
+        self.insert([canonical(row._replace(**changes))], replace=True, places={fact.id: place})
+        return 1
+
     def update_cast(self, scope: int, changes: Mapping[str, Value], where: Mapping[str, Where]) -> int:
         """How many of those kept with their claim were changed, none of them in its key."""
         found: list[tuple[Any, _Place]] = list(self._cast(scope, where))
@@ -229,6 +244,8 @@ class Facts:
             for values in unpacked(self._symbols, Carrier, rows):
                 carrier = Carrier._make(values[:-1])
                 mould = self._mould_at(values[-2])
+                if len(rows) <= _FEW:
+                    self._met[scope, carrier.id] = _Place(carrier, values[-1])
                 if early and not all(test(mould.cast(carrier, bare=True)) for test in tests):
                     continue
                 fact = mould.cast(carrier, bare=bare)
@@ -268,8 +285,10 @@ class Facts:
         found: dict[str, _Place] = {}
         unknown: dict[int, list[str]] = {}
         for row in rows:
-            fresh = self._fresh.get(row.id)
-            if fresh is None:
+            fresh, met = self._fresh.get(row.id), self._met.get((row.scope, row.id))
+            if met is not None:
+                found[row.id] = met
+            elif fresh is None:
                 unknown.setdefault(row.scope, []).append(row.id)
             else:
                 found[row.id] = _Place(carrier_of(fresh[0]), fresh[1])

@@ -29,6 +29,7 @@ LONGEST: Final = 64
 NOWHERE: Final = -1
 
 _KEPT: Final = 1_000_000
+_FEW: Final = 16  # values that are likely known, as single writes bring them
 _LOST: Final = (
     "a word of the store is missing: run `semgraph verify` to see how far it is damaged, or go back to a backup"
 )
@@ -78,8 +79,12 @@ class Symbols:
         numbers = self.numbers
         if all(value in numbers for value in wanted):
             return
+        if len(wanted) <= _FEW:
+            self.find(wanted)
+            if all(value in numbers for value in wanted):
+                return
         ((last,),) = self._access.fetch("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'symbol'", ())
-        if last:
+        if last and len(wanted) > _FEW:
             self.find(wanted)
         fresh = [value for value in wanted if value not in numbers]
         self._access.many("INSERT INTO symbol (n, value) VALUES (?, ?)", enumerate(fresh, last + 1))

@@ -108,14 +108,14 @@ def _unpacked(
     if not rows or not special:
         return rows
     by_column: list[Any] = list(zip(*rows, strict=True))
-    many = len(rows) > 1
+    if len(rows) > 1:
+        met = {value for at, form in special if form is not Form.IDENT for value in by_column[at]}
+        symbols.read([value for value in met.difference(symbols.values) if isinstance(value, int)])
     for at, form in special:
         values = by_column[at]
         if form is Form.IDENT:
             by_column[at] = [value.hex() if isinstance(value, bytes) else value for value in values]
             continue
-        if many:
-            symbols.read([value for value in set(values) if isinstance(value, int)])
         known = symbols.refs if form is Form.REF else symbols.values
         by_column[at] = [known[v] if v is not None else None for v in values]
     return zip(*by_column, strict=True)

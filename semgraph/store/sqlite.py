@@ -192,7 +192,8 @@ class SqliteStore:
 
     def version(self) -> int:
         """A number that changes whenever another handle's committed write becomes visible here."""
-        return int(self.fetch("PRAGMA data_version", ())[0][0])
+        with self._looking():
+            return self._seen
 
     def revision(self) -> tuple[int, int] | None:
         """What stays equal as long as nothing was written, by this handle or another; None while this one writes."""
@@ -240,8 +241,7 @@ class SqliteStore:
     def purge(self) -> bool:
         """Whether the bytes of deleted rows are gone from every file; False while another connection holds them.
 
-        Rebuilding the file is needed: `secure_delete` blanks a row, yet not the copies of it that SQLite leaves in
-        the slack of a page when it moves rows to a neighbouring one (about one deleted row in a hundred).
+        It rebuilds the file: `secure_delete` blanks a row, yet not what SQLite leaves of it in the slack of a page.
         """
         self._usable()
         with self._lock:
@@ -376,7 +376,7 @@ class SqliteStore:
         with self.read():
             if not self._looked:
                 self._check_unchanged()
-                version = self.version()
+                ((version,),) = self.fetch("PRAGMA data_version", ())
                 if version != self._seen:
                     self._tables.symbols.forget()
                 self._seen, self._looked = version, True

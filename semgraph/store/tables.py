@@ -121,11 +121,14 @@ class Tables:
         in_place = table is FactRow and not set(changes).intersection(definition(table).key)
         if table is ClaimRow or (table is FactRow and not in_place):
             return self._rewrite(table, scope, changes, where)
+        whole = where.keys() >= set(definition(table).key) - {"scope"}  # at most one row
+        if table is FactRow and whole and self._facts.update_met(scope, changes, where):
+            return 1
         asked = statements.updating(table, tuple(changes), tuple(where), tuple(map(type, where.values())))
         settings = [written(self.symbols, column(table, name), value) for name, value in changes.items()]
         changed = self._access.run(asked.text, (*settings, *asked.parameters(self.symbols, scope, where)))
-        if changed and where.keys() >= set(definition(table).key) - {"scope"}:
-            return changed  # the one row of its key
+        if changed and whole:
+            return changed
         return changed + (self._facts.update_cast(scope, changes, where) if table is FactRow else 0)
 
     def delete(self, table: RowType, scope: int, where: Mapping[str, Where]) -> int:
