@@ -152,6 +152,10 @@ class Reader:
         """Remember rows that are all those of their subjects: what stands beside each is then looked for among them."""
         self._beside.keep_whole(rows)
 
+    def plain(self, row: FactRow) -> Reading:
+        """The fact as it is stored."""
+        return Reading(row, self.body(row), row.predicate, turned=False, flipped=False)
+
     def reading(self, row: FactRow, predicate: str, *, turned: bool = False, flipped: bool = False) -> list[Reading]:
         """The fact read through a name; through an opposite a negative fact may fall into several, or none."""
         if not flipped or not row.negative or (body := self.body(row)).opposite is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from math import log
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -203,11 +204,14 @@ def test_a_name_goes_before_any_score(kg):
 def test_what_has_few_facts_says_more_than_a_hub():
     facts = {f"h{i}": Candidate(f"h{i}", 1, 10 + i, None) for i in range(4)} | {"s": Candidate("s", 2, 20, None)}
     facts["far"] = Candidate("far", 20, 30, None)
-    scores = spread([1, 2], lambda entity: [fact for fact in facts.values() if entity in fact.ends], 2)
+    near = SimpleNamespace(
+        at=lambda entity: [fact for fact in facts.values() if entity in fact.ends], look=lambda *_: None
+    )
+    scores = spread([1, 2], near, 2)
     assert scores["h0"] == pytest.approx(0.5 * 0.5 / 4 * (1 + 0.5))
     assert scores["s"] == pytest.approx(0.5 * 0.5 + 0.5 * 0.25 / 2)
     assert scores["far"] == pytest.approx(0.5 * 0.25 / 2)
-    assert "far" not in spread([1, 2], lambda entity: [f for f in facts.values() if entity in f.ends], 1)
+    assert "far" not in spread([1, 2], near, 1)
 
 
 def test_todays_names_reach_facts_told_under_older_ones(kg):

@@ -24,6 +24,7 @@ __all__ = ["TextIndex"]
 
 _K1: Final = 0.9
 _B: Final = 0.6
+_SPARSE: Final = 256  # documents for each one hit from which sorting the hits is quicker than looking at all scores
 _ROOM: Final = 4096  # documents beside the sorted ones, and an eighth of them
 
 
@@ -200,7 +201,8 @@ class TextIndex:
         if not touched:
             return np.zeros(0, np.intp), np.zeros(0, np.float32)
         hit = touched[0] if len(touched) == 1 else np.concatenate(touched)
-        found = np.flatnonzero(scores) if len(hit) * 8 > len(scores) else np.unique(hit).astype(np.intp)
+        few = len(hit) * _SPARSE < len(scores)
+        found = np.unique(hit).astype(np.intp) if few else np.flatnonzero(scores)
         own = scores[found]
         scores[hit] = 0
         return found, own

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Found", "beside", "completed", "exact", "lexical", "vector"]
 
-_FIRST: Final = 2048  # documents that are sorted at first
+_SORTED: Final = (128, 2048)  # documents that are sorted at first, and then
+_MOST: Final = 2048  # documents that are looked at together
 _LEAST_COSINE: Final = 0.2  # what is less like the question has nothing to do with it
 
 
@@ -104,8 +105,11 @@ def _both(
     wanted: int,
     named: Collection[int],
 ) -> dict[str, float]:
+    living = corpus.living(library, documents)
+    if living is not None:
+        documents, scores = documents[living], scores[living]
     found = _holding(corpus, library, documents, scores, wanted)
-    if named and len(documents) > wanted:
+    if named:
         members = _written_for(corpus, named)
         text = library.text
         about = np.isin(text.subject[documents], members) | np.isin(text.object[documents], members)
@@ -127,28 +131,33 @@ def _holding(
     ids = library.text.ids
     falling = _falling(documents, scores)
     size = wanted
-    while len(found) < wanted and (batch := list(islice(falling, size))):
+    while batch := list(islice(falling, size)):
         told = corpus.behind([ids[document] for document, _ in batch])
         for (document, score), facts in zip(batch, told, strict=True):
             for candidate in facts:
                 found.setdefault(candidate.id, score)
                 corpus.documents.setdefault(candidate.id, document)
-        size = min(size * 2, _FIRST)
+            if len(found) >= wanted:
+                return found
+        size = min(size * 2, _MOST)
     return found
 
 
 def _falling(documents: NDArray[np.intp], scores: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
     """Documents with their scores, the best first, equal ones by number; only as much is sorted as is asked for."""
-    rest = np.ones(len(documents), np.bool_)
-    if len(documents) > 2 * _FIRST:
-        bar = np.partition(scores, len(scores) - _FIRST)[len(scores) - _FIRST]
-        best = np.flatnonzero(scores >= bar)
-        order = best[np.lexsort((documents[best], -scores[best]))]
-        yield from zip(documents[order].tolist(), scores[order].tolist(), strict=True)
-        rest[best] = False
-    left = np.flatnonzero(rest)
-    order = left[np.lexsort((documents[left], -scores[left]))]
-    yield from zip(documents[order].tolist(), scores[order].tolist(), strict=True)
+    for size in _SORTED:
+        if len(documents) <= 2 * size:
+            break
+        bar = np.partition(scores, len(scores) - size)[len(scores) - size]
+        best = scores >= bar
+        yield from _in_order(documents[best], scores[best])
+        documents, scores = documents[~best], scores[~best]
+    yield from _in_order(documents, scores)
+
+
+def _in_order(documents: NDArray[np.intp], scores: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
+    order = np.lexsort((documents, -scores))
+    return zip(documents[order].tolist(), scores[order].tolist(), strict=True)
 
 
 def beside(corpus: Corpus, places: Mapping[str, int]) -> dict[str, float]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semgraph.index.vectors import Nearest
+    from semgraph.recall.living import Living
     from semgraph.session import Session
     from semgraph.store.protocol import Store
     from semgraph.vocabulary import Registry
@@ -80,6 +81,7 @@ class Library:
         self.rows = None if self.embedder is None or self.sums is not None else Vectors(self.embedder.dim)
         self.missing: dict[int, str] = {}  # the claims of documents that have no vector yet
         self.runs: list[Run] = []
+        self.living: Living | None = None
         self.scope, self.epoch, self._known = scope, -1, NEG_INF
         self._passing = False
 

@@ -196,7 +196,7 @@ def _graph(corpus: Corpus, question: _Question, lexical: Mapping[str, float], ho
         best = sorted(lexical, key=lambda key: (-round(lexical[key], 6), key))[:_SEEDS]
         ends = dict.fromkeys(number for key in best for number in corpus.facts[key].ends)
         seeds = [number for number in ends if not corpus.is_hub(number)]
-    return spread(seeds, corpus.at, hops) if seeds else {}
+    return spread(seeds, corpus, hops) if seeds else {}
 
 
 def _with_partners(corpus: Corpus, scored: _Scored, best: Sequence[_Ranked], why: _Why) -> list[Hit]:

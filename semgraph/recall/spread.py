@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from semgraph.recall.corpus import Candidate
+    from semgraph.recall.corpus import Corpus
 
 __all__ = ["spread"]
 
@@ -16,11 +16,11 @@ _WIDEST = 8  # entities that one hop goes on from
 _FACTS = 100  # facts that one spread touches
 
 
-def spread(seeds: Sequence[int], at: Callable[[int], Sequence[Candidate]], hops: int) -> dict[str, float]:
+def spread(seeds: Sequence[int], corpus: Corpus, hops: int) -> dict[str, float]:
     """A score for each fact within so many hops: an entity's weight, shared among its facts, halved with each hop.
 
-    `at` gives the facts at an entity. The weight of a seed is divided by the number of its facts, as HippoRAG divides
-    by that of passages (Gutiérrez et al. 2024, arXiv:2405.14831, section 2.3).
+    It does not go on from what has very many facts: that leads anywhere. The weight of a seed is divided by the number
+    of its facts, as HippoRAG divides by that of passages (Gutiérrez et al. 2024, arXiv:2405.14831, section 2.3).
     """
     scores: dict[str, float] = {}
     mass = {seed: 1 / len(seeds) for seed in dict.fromkeys(seeds)}
@@ -30,8 +30,10 @@ def spread(seeds: Sequence[int], at: Callable[[int], Sequence[Candidate]], hops:
         if not mass or not left:
             break
         reached: dict[int, float] = {}
-        for number in sorted(mass, key=lambda number: (-mass[number], number))[:_WIDEST]:
-            near = at(number) if left else ()
+        widest = sorted(mass, key=lambda number: (-mass[number], number))[:_WIDEST]
+        corpus.look(widest, left)
+        for number in widest:
+            near = corpus.at(number) if left else ()
             share = _DAMPING * mass[number] / max(len(near), 1)
             for candidate in near[:left]:
                 scores[candidate.id] = scores.get(candidate.id, 0.0) + share
