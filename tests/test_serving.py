@@ -333,6 +333,28 @@ def test_receipts_say_what_happened(told_graph, call):
     assert 'ask "' in disputed.text
 
 
+def test_messages_speak_of_tools_and_not_of_the_library(told_graph, call):
+    told_graph.names.declare("Paris", label="Paris (city)")
+    told_graph.names.declare("Paris", label="Paris (person)")
+    said = [
+        call("about", entity="Paris").text,
+        call("add", subject="Paris", predicate="x", object="y").text,
+        call("explain", fact="0" * 24).text,
+        call("correct", subject="Maya", predicate="works_at", old="Acme", new="Linear").text,
+        call("add", subject="Maya", predicate="lives_in", object="Oslo", valid_from="2024-01-01T10:00").text,
+        call("end", subject="Maya", predicate="owns").text,
+        call("add", subject="Maya", predicate="works_at", object="Acme", valid_from="2026", kind="change").text,
+    ]
+    for text in said:
+        assert not re.search(r"\(\)|\w=|\.candidates|\brow \d|\(g\d\)", text), text
+
+
+def test_nothing_to_settle_gives_no_token(told_graph, call):
+    reply = call("settle", subject="Ben", predicate="works_at", choice="keep_both")
+    assert reply.text == "idempotent: no conflict holds there: nothing to settle"
+    assert "token" not in reply.data
+
+
 def test_refused_sentences_are_receipts_and_not_errors(kg, call):
     reply = call("remember", text="Maya speaks Greek. I might move to Rome.")
     assert not reply.failed
@@ -507,7 +529,7 @@ def test_a_rate_is_saved_up_for_a_tenth_of_a_minute():
             "bad_input: mode 'overlap' looks",
         ),
         ("settle", {"subject": "a", "predicate": "p", "choice": "choose"}, "bad_input: choose needs the object"),
-        ("forget", {}, "bad_input: forget takes exactly one of"),
+        ("forget", {}, "bad_input: forget takes one of entity"),
     ],
 )
 def test_a_call_that_makes_no_sense_says_so_in_a_line(service, name, arguments, said):

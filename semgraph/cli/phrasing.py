@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from re import Match
 
-__all__ = ["command_words", "plain_why", "typed"]
+__all__ = ["command_words", "typed"]
 
 _METHODS: Final = {
     "add", "set", "remember", "end", "deny", "correct", "retract", "unretract", "settle", "forget", "veto", "value",
@@ -48,8 +48,6 @@ _PHRASES: Final = (
 _CALL: Final = re.compile(r"(?<![\w.])(?:kg\.|v\.)?(?:names\.|predicates\.)?([a-z_]+)\(\)")
 _KEYWORD: Final = re.compile(r"(?<![\w-])([a-z_]+)=(?:(True)|('[^']*'))?(?![\w=])")
 _BARE: Final = re.compile(r"(?<![\w'\"-])(valid_(?:from|to|through|at)|known_at|said_at|source_ref)(?![\w'\"=])")
-_ROWS: Final = re.compile(r"\brows? [\dA]+[a-z]?(?: and \d+)?: ")
-_GROUND: Final = re.compile(r" \(g\d\)")
 
 
 def command_words(message: str) -> str:
@@ -76,15 +74,6 @@ def _option(found: Match[str]) -> str:
     if found[1] not in _KEYWORDS:
         return found[0]
     return f"--{found[1].replace('_', '-')}" + (f" {found[3][1:-1]}" if found[3] else "")
-
-
-def plain_why(why: str) -> str:
-    """Why a write did what it did, without the numbers of rows and grounds.
-
-    >>> plain_why("row 12: supersedes because its start is certainly later (g2)")
-    'supersedes because its start is certainly later'
-    """
-    return _GROUND.sub("", _ROWS.sub("", why))
 
 
 # -- commands to type

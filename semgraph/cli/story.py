@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from semgraph.cli import text
-from semgraph.cli.phrasing import plain_why
 from semgraph.cli.text import clean, paint
 from semgraph.cli.words import Dates, notes, object_of, sentence, told
+from semgraph.serving.wording import plain_why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

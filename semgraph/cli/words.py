@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from semgraph.cli import text
-from semgraph.cli.phrasing import command_words, plain_why
+from semgraph.cli.phrasing import command_words
 from semgraph.cli.text import clean, count, paint
+from semgraph.serving.wording import plain_why
 from semgraph.temporal import NEG_INF
 
 if TYPE_CHECKING:

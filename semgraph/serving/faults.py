@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 from semgraph import errors
 from semgraph.render import clean
+from semgraph.serving.wording import for_caller
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from semgraph.model import Entity
 
 __all__ = ["CallRefused", "told"]
 
@@ -51,16 +54,18 @@ def told(error: Exception) -> str:
     """
     if isinstance(error, (CallRefused, errors.RejectedError)):
         reason = error.reason if isinstance(error, errors.RejectedError) else str(error)
-        return f"{error.code}: {clean(reason, _MOST_WORDS)}"
+        return f"{error.code}: {clean(for_caller(reason), _MOST_WORDS)}"
     for kind, code, words in _OF_STORE:
         if isinstance(error, kind):
             return f"{code}: {words}"
     for kind, code in _OF_CALL:
         if isinstance(error, kind):
-            return f"{code}: {clean(str(error), _MOST_WORDS)}{_hint(getattr(error, 'candidates', ()))}"
+            message = clean(for_caller(str(error)), _MOST_WORDS)
+            return f"{code}: {message}{_hint(message, getattr(error, 'candidates', ()))}"
     return "internal: the call failed inside the server; nothing was written"
 
 
-def _hint(candidates: Sequence[object]) -> str:
-    ids = [f"{clean(str(one), 80)} = {one.id}" for one in candidates[:_CANDIDATES] if hasattr(one, "id")]
+def _hint(message: str, candidates: Sequence[Entity]) -> str:
+    """The ids of what looks like it, as far as the message does not tell them."""
+    ids = [f"{clean(str(one), 80)} = {one.id}" for one in candidates[:_CANDIDATES] if one.id not in message]
     return f" (by id: {', '.join(ids)})" if ids else ""

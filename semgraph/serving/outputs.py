@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from semgraph.model import Entity
 from semgraph.render import HEADER, Dispute, clean, fact_line, render_facts
+from semgraph.serving.wording import for_caller, plain_why
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -176,7 +177,8 @@ class AnswerOut(ReadOut):
 
     def text(self) -> str:
         """The values, how sure they are, and the facts."""
-        head = f"answer: {', '.join(map(str, self.values))}" if self.values else "no answer"
+        words = [{True: "yes", False: "no"}[v] if isinstance(v, bool) else str(v) for v in self.values]
+        head = f"answer: {', '.join(words)}" if words else "no answer"
         doubt = "" if self.sure else f" (not sure: {self.plan})"
         return "\n".join(filter(None, [head + doubt, self._block]))
 
@@ -330,9 +332,11 @@ class ReceiptOut(Out):
         """The receipt in words."""
         if self.outcome == "rejected":
             return f"rejected: {self.code} - {self.why}"
-        done = self.outcome == "ended" and bool(self.closed)
+        done = self.outcome == "ended"
         shown = "; ".join(fact.line for fact in (self.closed if done else self.facts))
         ended = f" (ended: {'; '.join(fact.line for fact in self.closed)})" if self.closed and not done else ""
+        if done and not self.closed:
+            shown = "it is noted, but nothing like it held, so that nothing ended"
         dispute = [] if self.conflict is None else self.conflict.lines()
         return "\n".join([f"{self.outcome}: {shown or self.why}{ended}", *dispute])
 
@@ -454,7 +458,7 @@ def receipt_out(receipt: model.Receipt, now: int, conflict: ConflictOut | None, 
 
     return ReceiptOut(
         outcome=receipt.outcome.value,
-        why=clean(receipt.reason if receipt.reason is not None else receipt.why),
+        why=clean(plain_why(receipt.why) if receipt.reason is None else for_caller(receipt.reason)),
         code=receipt.code,
         claims=[claim.id for claim in receipt.claims[:most]],
         facts=some(receipt.facts),

@@ -45,6 +45,8 @@ def _in_two_steps(
     arguments = asked.model_dump(mode="json", exclude={"token"})
     if asked.token is None:
         found = dry()
+        if found.receipt is not None and found.receipt.outcome == "idempotent":
+            return found.model_copy(update={"done": False})
         return found.model_copy(update={"done": False, "token": desk.tokens.give(tool, arguments)})
     desk.tokens.use(asked.token, tool, arguments)
     return work()
@@ -111,6 +113,8 @@ def forget(desk: Desk, asked: inputs.Forget) -> out.DryRunOut:
         "claim": asked.claim,
         "source_ref": asked.source_ref,
     }
+    if sum(what is not None for what in target.values()) != 1:
+        raise InputError("forget takes one of entity, fact, claim and source_ref")
 
     def run(*, dry: bool) -> out.DryRunOut:
         report = desk.graph.forget(**target, mentions=asked.mentions, dry_run=dry)
