@@ -15,6 +15,7 @@ from semgraph.exchange.checks import WRONG, Checker
 from semgraph.exchange.restoring import restore
 from semgraph.exchange.rows import EXPORTED, Header, key_of
 from semgraph.names import entity_key
+from semgraph.pages import unchecked
 from semgraph.store.faults import CORRUPT
 from semgraph.store.files import published
 from semgraph.store.schema import TABLES, AliasRow, ClaimRow, EntityRow, FactRow, PastFactRow, ScopeRow
@@ -93,9 +94,10 @@ def recover(damaged: str | os.PathLike[str], path: str | os.PathLike[str]) -> Re
 
 
 def _read(path: Path) -> _Found:
-    source = SqliteStore(path, read_only=True)
+    with unchecked():
+        source = SqliteStore(path, read_only=True)
     try:
-        with source.read():
+        with source.read(), unchecked():
             return _Found(source)
     finally:
         source.close()

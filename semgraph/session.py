@@ -134,8 +134,12 @@ class Session:
     def read(self) -> Iterator[None]:
         """A consistent snapshot of the scope."""
         with self.store.read():
-            self._sync(self.store.scope(self.scope))
-            yield
+            try:
+                self._sync(self.store.scope(self.scope))
+                yield
+            except StoreError:
+                self.ledger.forget_records()  # some of it may be half read
+                raise
 
     @contextmanager
     def write(self, *, steady: bool = False) -> Iterator[int]:

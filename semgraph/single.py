@@ -80,7 +80,9 @@ def _plain_predicate(name: str) -> bool:
 def _answered(path: str, key: str, predicate: str) -> str:
     import apsw
 
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    from semgraph.pages import layer
+
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY, vfs=layer())
     try:
         connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; BEGIN")
         return _found(connection, key, predicate)

@@ -11,6 +11,7 @@ from pathlib import Path
 import apsw
 from store_conformance import entities, make
 
+from semgraph import pages
 from semgraph.store import open_store
 from semgraph.store.schema import ClaimRow
 
@@ -69,7 +70,7 @@ def child(script, *arguments):
 
 
 def salvaged(store, table):
-    with store.read():
+    with store.read(), pages.unchecked():
         return list(store.salvage(table))
 
 
@@ -78,10 +79,20 @@ def snapshot(folder):
     return {place.name: place.read_bytes() for place in folder.iterdir() if place.is_file()}
 
 
-def patch(place, offset, value):
+def patch(place, offset, value, *, sealed=False):
+    """Write bytes over those of a file; `sealed` as the store would, with the right checksum of the page."""
     content = bytearray(place.read_bytes())
     content[offset : offset + len(value)] = value
+    if sealed:
+        start = offset // pages.PAGE * pages.PAGE
+        page = bytes(content[start : start + pages.PAGE])
+        content[start + pages.PAGE - pages.RESERVED : start + pages.PAGE] = pages.checksum(page, start)
     place.write_bytes(content)
+
+
+def connected(place):
+    """A connection of the driver that writes pages as the store does."""
+    return apsw.Connection(str(place), vfs=pages.layer())
 
 
 def seal_claims(path, number):

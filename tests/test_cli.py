@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import apsw
 import click
 import pytest
 from cli_process import environment, process, small_store
+from sqlite_files import connected
 
 from semgraph import KnowledgeGraph
 from semgraph.cli import main
@@ -312,7 +312,7 @@ def test_conflicts_can_be_asked_for_at_a_time_and_as_a_status(run):
 
 
 def test_verify_fails_when_a_row_is_gone(run, db: Path):
-    with apsw.Connection(str(db)) as connection:
+    with connected(db) as connection:
         of_it = "WHERE predicate = (SELECT n FROM symbol WHERE value = 'works_at')"
         connection.execute(f"DELETE FROM fact {of_it}")  # noqa: S608  # words of the test
         connection.execute(f"UPDATE claim SET mould = NULL {of_it}")  # noqa: S608  # those kept with their claim

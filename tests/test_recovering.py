@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-import apsw
 import pytest
 from cli_process import process
+from sqlite_files import connected
 
 import semgraph
 from semgraph import InputError, KnowledgeGraph, StoreError
@@ -77,7 +77,7 @@ def test_what_is_whole_is_saved_and_what_is_not_is_counted(sound: Path, tmp_path
 def test_a_row_that_was_changed_is_lost_and_named(sound: Path, tmp_path: Path):
     with KnowledgeGraph(sound, read_only=True) as kg:
         victim = next(iter(kg.claims("host 5", "runs_on")))
-    connection = apsw.Connection(str(sound))
+    connection = connected(sound)
     word = "(SELECT n FROM symbol WHERE value = ?)"
     connection.execute("UPDATE claim SET confidence = 0.1 WHERE hex(id) = upper(?)", (victim.id,))
     assert connection.changes() == 1
@@ -124,7 +124,7 @@ def towns(tmp_path: Path) -> Path:
 
 
 def roots(path: Path, *names: str) -> list[int]:
-    connection = apsw.Connection(str(path))
+    connection = connected(path)
     found = [connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (one,)).get for one in names]
     connection.close()
     return found
@@ -173,7 +173,7 @@ def test_a_scope_that_had_to_be_named_anew_is_named(towns: Path, tmp_path: Path)
 
 
 def test_a_file_without_its_list_of_tables_is_not_sent_from_command_to_command(towns: Path, tmp_path: Path):
-    connection = apsw.Connection(str(towns))
+    connection = connected(towns)
     (leaf,) = connection.execute(
         "SELECT min(pageno) FROM dbstat WHERE name = 'sqlite_schema' AND pageno > 1"
     ).fetchone()

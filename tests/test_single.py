@@ -148,5 +148,5 @@ def test_both_commands_print_the_same_and_the_short_one_loads_nothing_else(path)
         for module in ("__main__", "cli")
     ]
     assert done[0].stdout == done[1].stdout == "Globex\n"
-    wanted = ["semgraph", "semgraph.__main__", "semgraph.single", "semgraph.starter"]
+    wanted = ["semgraph", "semgraph.__main__", "semgraph.pages", "semgraph.single", "semgraph.starter"]
     assert done[0].stderr.strip() == str(wanted)

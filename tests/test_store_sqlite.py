@@ -11,7 +11,7 @@ from contextlib import closing
 
 import apsw
 import pytest
-from sqlite_files import patch, run, small_store, snapshot
+from sqlite_files import connected, patch, run, small_store, snapshot
 from store_conformance import entities
 
 from semgraph.errors import (
@@ -172,7 +172,7 @@ def _foreign_with_log(place):
 
 
 def execute(place, *statements):
-    with closing(apsw.Connection(str(place))) as connection:
+    with closing(connected(place)) as connection:
         for statement in statements:
             connection.execute(statement)
 
@@ -189,8 +189,12 @@ BAD_FILES = {
     "foreign": (lambda place: (place.unlink(), _foreign(place)), StoreCorrupt, "not a semgraph store"),
     "foreign log": (lambda place: (place.unlink(), _foreign_with_log(place)), StoreCorrupt, "not a semgraph store"),
     "newer": (lambda place: patch(place, 60, (2).to_bytes(4, "big")), SchemaTooNew, "version 2.*up to 1.*upgrade"),
-    "older": (lambda place: patch(place, 60, (0).to_bytes(4, "big")), SchemaTooOld, "version 0.*oldest.* 1"),
-    "negative": (lambda place: patch(place, 60, b"\xff\xff\xff\xff"), SchemaTooOld, "version -1"),
+    "older": (
+        lambda place: patch(place, 60, (0).to_bytes(4, "big"), sealed=True),
+        SchemaTooOld,
+        "version 0.*oldest.* 1",
+    ),
+    "negative": (lambda place: patch(place, 60, b"\xff\xff\xff\xff", sealed=True), SchemaTooOld, "version -1"),
     "trigger": (
         lambda place: execute(place, "CREATE TRIGGER t AFTER INSERT ON entity BEGIN DELETE FROM claim; END"),
         StoreCorrupt,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import apsw
 
+from semgraph import pages
 from semgraph.errors import StoreError, StoreReadOnly
 from semgraph.store.faults import FAULTS, declared, from_system
 from semgraph.store.files import beside, create, has_log, published, recognise
@@ -51,12 +52,37 @@ _LOG_OUT_OF_REACH: Final = (
 Stamp: TypeAlias = tuple[int, int, int, int]
 
 
+class Log:
+    """How long the write-ahead log of a connection is, and its emptying into the file.
+
+    SQLite would do that inside a commit and keep its failures to itself, while the driver tells those of a layer in
+    Python: a commit that was kept would be told as failed.
+    """
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self.limit = 1000  # pages, as SQLite has it
+        self._pages = 0
+        connection.set_wal_hook(self._grown)
+
+    def _grown(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def tend(self, connection: apsw.Connection) -> None:
+        """Move pages into the file if the log is long; what can't be moved stays in the log."""
+        if self._pages >= self.limit:
+            self._pages = 0
+            with suppress(*FAULTS):
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+
 class Opened(NamedTuple):
-    """A connection that is ready, how it may be used, and which file it was opened on."""
+    """A connection that is ready, how it may be used, which file it was opened on, and its log."""
 
     connection: apsw.Connection
     read_only: bool
     immutable: bool
+    log: Log
     stamp: Stamp | None = None
 
 
@@ -65,7 +91,7 @@ def open_memory(durability: str) -> Opened:
     connection = apsw.Connection(":memory:", statementcachesize=_STATEMENTS_KEPT)
     _harden(connection, durability, timeout_ms=0)
     prepare(connection, read_only=False, back_up=None)
-    return Opened(connection, read_only=False, immutable=False)
+    return Opened(connection, read_only=False, immutable=False, log=Log(connection))
 
 
 def open_file(path: Path, *, read_only: bool, durability: str, timeout_ms: int) -> Opened:
@@ -73,12 +99,14 @@ def open_file(path: Path, *, read_only: bool, durability: str, timeout_ms: int) 
     if not read_only and not os.path.lexists(path):
         create(path)
     recognise(path, newest_version())
-    logged = has_log(path)
+    logged, empty = has_log(path), not path.stat().st_size
     opened = _connected(path, read_only=read_only, durability=durability, timeout_ms=timeout_ms)
     connection = opened.connection
     try:
         # Until the file is known to be ours, closing it must not move the log of another program into it.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(logged))
+        if empty and not read_only:
+            pages.reserve(connection)
         _make_ready(path, opened)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
         return opened._replace(stamp=stamp(path))
@@ -99,7 +127,8 @@ def copy_to(path: Path, source: apsw.Connection) -> None:
     with published(path) as draft:
         target: apsw.Connection | None = None
         try:
-            target = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE)
+            target = apsw.Connection(str(draft), flags=apsw.SQLITE_OPEN_READWRITE, vfs=pages.layer())
+
             # All pages in one step: one snapshot, which in WAL mode hinders no writer.
             with target.backup("main", source, "main") as running:
                 running.step(-1)
@@ -168,13 +197,13 @@ def _connected(path: Path, *, read_only: bool, durability: str, timeout_ms: int)
         if has_log(path):
             raise StoreReadOnly(_LOG_OUT_OF_REACH.format(str(path))) from None
         return _trusting(path, durability)
-    return Opened(connection, connection.readonly("main"), immutable=False)
+    return Opened(connection, connection.readonly("main"), immutable=False, log=Log(connection))
 
 
 def _trusting(path: Path, durability: str) -> Opened:
     """A connection without locks, to a file that nobody here can write."""
     connection = _connection(path, read_only=True, immutable=True, durability=durability, timeout_ms=0)
-    return Opened(connection, read_only=True, immutable=True)
+    return Opened(connection, read_only=True, immutable=True, log=Log(connection))
 
 
 def _guarded(path: Path) -> bool:
@@ -188,7 +217,7 @@ def _connection(path: Path, *, read_only: bool, immutable: bool, durability: str
         name, flags = f"{path.as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
     connection: apsw.Connection | None = None
     try:
-        connection = apsw.Connection(name, flags=flags, statementcachesize=_STATEMENTS_KEPT)
+        connection = apsw.Connection(name, flags=flags, vfs=pages.layer(), statementcachesize=_STATEMENTS_KEPT)
         _harden(connection, durability, timeout_ms)
         connection.pragma("schema_version")
     except FAULTS as error:

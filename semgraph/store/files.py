@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+import time
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import apsw
 
 from semgraph.errors import InputError, SchemaTooNew, StoreCorrupt, StoreError
+from semgraph.pages import damaged_pages
 from semgraph.store.faults import FAULTS, declared, from_system
 
 if TYPE_CHECKING:
@@ -118,6 +120,22 @@ def occurrences(path: Path, needles: Sequence[bytes]) -> list[bytes]:
             found.update(needle for needle in wanted if needle not in found and needle in window)
             tail = window[-overlap:] if overlap else b""
     return [needle for needle in wanted if needle in found]
+
+
+def torn_pages(path: Path | None) -> list[str]:
+    """A line that tells the pages whose checksums say that they are not as they were written; none for no file.
+
+    Another process may move a page into the file right now, so a page counts when it is wrong three times.
+    """
+    found: set[int] = set()
+    for attempt in range(3):
+        wrong = set() if path is None else set(damaged_pages(_chunks(path)))
+        found = wrong if not attempt else found & wrong
+        if not found:
+            return []
+        time.sleep(0.01)
+    shown = ", ".join(map(str, sorted(found)[:10]))
+    return [f"{len(found)} pages of the file are not as they were written: {shown}{', …' if len(found) > 10 else ''}"]
 
 
 def _half_made(path: Path, header: bytes) -> bool:

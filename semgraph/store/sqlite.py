@@ -23,9 +23,10 @@ from semgraph.errors import (
     StoreReadOnly,
 )
 from semgraph.instants import NEG_INF
+from semgraph.pages import unchecked
 from semgraph.store.connecting import check_place, check_unchanged, copy_to, open_file, open_memory, reader
 from semgraph.store.faults import FAULTS, declared, undoes_commit
-from semgraph.store.files import occurrences
+from semgraph.store.files import occurrences, torn_pages
 from semgraph.store.packing import needle_forms
 from semgraph.store.salvage import damaged, reckoned, rescued
 from semgraph.store.schema import FactRow, ScopeRow
@@ -50,13 +51,11 @@ class SqliteStore:
     def __init__(
         self, path: Path | None, *, read_only: bool = False, durability: str = "full", timeout_ms: int = 5000
     ) -> None:
-        self._path = path
-        self._timeout_ms = timeout_ms
+        self._path, self._timeout_ms = path, timeout_ms
         self._pid = os.getpid()
         self._lock = threading.RLock()
-        self._depth = 0
+        self._depth, self._writing = 0, False
         self._owner = 0  # the thread whose transaction is open
-        self._writing = False
         self.unfinished: set[apsw.Cursor] = set()
         self._unusable: StoreError | None = None
         self._looked, self._seen = False, -1  # whether the open transaction compared versions, and what it saw
@@ -65,7 +64,7 @@ class SqliteStore:
             opened = open_memory(durability)
         else:
             opened = open_file(path, read_only=read_only, durability=durability, timeout_ms=timeout_ms)
-        self._connection, self._read_only, self._immutable, self._stamp = opened
+        self._connection, self._read_only, self._immutable, self._log, self._stamp = opened
 
     @property
     def path(self) -> Path | None:
@@ -209,8 +208,8 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         """What is wrong with the file below the rows, without its content; empty if nothing."""
-        with self.read():
-            return damaged(self._connection)
+        with self.read(), unchecked():
+            return torn_pages(self._path) + damaged(self._connection)
 
     def salvage(self, table: type[R]) -> Iterator[R]:
         """Every row of any scope that is as it was written, in no order; in a transaction, as for `iterate`."""
@@ -276,10 +275,8 @@ class SqliteStore:
                 raise StoreError("the store can't be closed inside a transaction; leave its block first")
             if not isinstance(self._unusable, HandlePoisoned):
                 self._unusable = StoreClosed("the store was closed; open it again")
-            try:
+            with suppress(*FAULTS):  # what the file can't take any more stays in the log
                 self._connection.close()
-            except FAULTS as error:
-                raise declared(error) from None
 
     # below
 
@@ -395,7 +392,8 @@ class SqliteStore:
             self._connection.execute("COMMIT")
         except FAULTS as error:
             if not self._writing:
-                return self._roll_back()  # a damaged page met on the way is told again here; it was told then
+                self._roll_back()  # a damaged page met on the way is told again here; it was told then
+                return
             code = self._connection.system_errno
             if undoes_commit(error, code):
                 raise declared(error, code) from None
@@ -404,6 +402,7 @@ class SqliteStore:
                 "the disk failed inside a commit, so whether it was kept is not known: "
                 "close the store, open it again and repeat the write"
             ) from None
+        self._log.tend(self._connection)
 
     def _poison(self) -> None:
         self._unusable = HandlePoisoned("an earlier commit failed halfway; close the store and open it again")

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from semgraph import pages
+
 if TYPE_CHECKING:
     import random
     from collections.abc import Callable, Iterable, Sequence
@@ -35,13 +37,10 @@ class Disk(apsw.VFS):
         self._hook = sys.excepthook
         sys.excepthook = lambda *_: None  # what a layer raises is told there too, besides as the error of the call
         super().__init__("recorded", "", makedefault=True)
+        _recorded_deletes(self)
 
     def xOpen(self, name: Any, flags: list[int]) -> _File:  # noqa: N802  # the driver's name
         return _File(self, name, flags)
-
-    def xDelete(self, name: str, syncdir: bool) -> None:  # noqa: N802, FBT001  # the driver's
-        super().xDelete(name, syncdir)
-        self.note("delete", name, int(syncdir))
 
     def excepthook(self, *_: object) -> None:
         """Nothing: the error of the call says it."""
@@ -52,7 +51,18 @@ class Disk(apsw.VFS):
     def removed(self) -> None:
         """The layer is taken away; open connections keep it."""
         self.unregister()
+        del pages._Layer.xDelete
         sys.excepthook = self._hook
+
+
+def _recorded_deletes(disk: Disk) -> None:
+    """The layer of a store keeps to the disk that was there before; only what it opens stands on this one."""
+
+    def deleted(layer: apsw.VFS, name: str, syncdir: bool) -> None:  # noqa: FBT001  # the driver's
+        super(pages._Layer, layer).xDelete(name, syncdir)
+        disk.note("delete", name, int(syncdir))
+
+    pages._Layer.xDelete = deleted
 
 
 class _File(apsw.VFSFile):

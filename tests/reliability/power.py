@@ -33,7 +33,7 @@ class History:
         for numbers in (range(_DEEDS // 2), range(_DEEDS // 2, _DEEDS)):  # closed in between
             with closing(opened(path, durability=durability)) as kg:
                 # Pages move from the log into the file after a few writes already.
-                kg._session.store._connection.execute("PRAGMA wal_autocheckpoint = 12")
+                kg._session.store._log.limit = 12
                 for number in numbers:
                     do(kg, seed, number)
                     disk.note("done")
@@ -149,7 +149,7 @@ def _failed(path: Path, seed: int, strike: _Striking, where: str) -> str:
     disk = Disk()
     statements: list[str] = []
     kg = opened(path)
-    kg._session.store._connection.execute("PRAGMA wal_autocheckpoint = 4")
+    kg._session.store._log.limit = 4
     kg._session.store._connection.exec_trace = lambda _cursor, text, _values: statements.append(text) or True
     states, outcome = [state(kg)], "no error"
     disk.fault = strike

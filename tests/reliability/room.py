@@ -6,7 +6,7 @@ import os
 import resource
 import shutil
 import subprocess
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,12 +14,12 @@ from semgraph.errors import StoreFull, StoreReadOnly
 from semgraph.store import connecting, faults
 
 from .children import NOBODY, in_child
-from .deeds import PEOPLE, do, opened, state
+from .deeds import PEOPLE, opened
 from .operations import OPERATIONS, base, begun, everything, outside, prepared, strays
 from .registry import Trial, check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from semgraph import KnowledgeGraph
 
@@ -73,7 +73,7 @@ class _Small:
 
 
 def _system(*command: str) -> None:
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603  # commands of ours
+    subprocess.run(command, check=True, capture_output=True)  # commands of ours
 
 
 @contextmanager
@@ -91,7 +91,14 @@ def without_names_for_it() -> None:
     faults._KNOWN = tuple(entry for entry in faults._KNOWN if entry[1] is not StoreFull)
 
 
-@check("D1", "disk full", "200 fill points: StoreFull, readable, verify clean, goes on", c=8, n=200, broken=without_names_for_it)
+@check(
+    "D1",
+    "disk full",
+    "200 fill points: StoreFull, readable, verify clean, goes on",
+    c=8,
+    n=200,
+    broken=without_names_for_it,
+)
 def full(trial: Trial) -> str:
     """Deeds until there is no room: on a disk of 1 MiB (root), and under a limit of the size of files (anybody)."""
     source = trial.folder / "base.db"
@@ -114,7 +121,9 @@ def full(trial: Trial) -> str:
                 assert everything(again) == after, f"{where}: lost after there was room again"
                 assert not again.verify(), f"{where}: {again.verify()}"
         met[place.name] += 1
-    return f"{met['disk']} fill points on a disk of 1 MiB, {met['limit']} under a limit: all StoreFull, 0 lost, 0 between"
+    return (
+        f"{met['disk']} fill points on a disk of 1 MiB, {met['limit']} under a limit: all StoreFull, 0 lost, 0 between"
+    )
 
 
 def _filled(kg: KnowledgeGraph, trial: Trial, where: str) -> dict[str, list[str]]:
@@ -133,7 +142,14 @@ def _filled(kg: KnowledgeGraph, trial: Trial, where: str) -> dict[str, list[str]
 _LARGE: Final = ("forget claim", "forget entity", "forget everything", "export", "export a view", "backup")
 
 
-@check("D2", "disk full during forget, export, backup", "all or nothing, and told; no truncated file", c=12, n=300, broken=without_names_for_it)
+@check(
+    "D2",
+    "disk full during forget, export, backup",
+    "all or nothing, and told; no truncated file",
+    c=12,
+    n=300,
+    broken=without_names_for_it,
+)
 def full_meanwhile(trial: Trial) -> str:
     """What needs most room has too little: nothing half done, and no half file under the name that was asked for."""
     source = trial.folder / "base.db"
@@ -192,7 +208,14 @@ def with_locks_only() -> None:
     )
 
 
-@check("D3", "read-only file, folder, mount", "reads work, each write = StoreReadOnly, no file made", c=1, n=5, broken=with_locks_only)
+@check(
+    "D3",
+    "read-only file, folder, mount",
+    "reads work, each write = StoreReadOnly, no file made",
+    c=1,
+    n=5,
+    broken=with_locks_only,
+)
 def read_only(trial: Trial) -> str:
     """Every operation on a store that can't be written: by its mode, by its folder's, by the mount, or as asked."""
     trial.folder.chmod(0o755)
