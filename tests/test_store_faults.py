@@ -354,7 +354,7 @@ def test_a_flipped_byte_in_a_claim_is_found(path):
                     list(store.iterate(ClaimRow, 1))
                 with pytest.raises(StoreCorrupt):
                     store.update(ClaimRow, 1, {"source": "x"})
-                page, row = store.check()
+                page, *_, row = store.check()
                 assert re.search(rf"1 pages of the file are not as they were written: {spot // 4096 + 1}$", page)
                 assert re.search(r"claim: damaged rows; 42 are whole", row)
                 assert len(salvaged(store, ClaimRow)) == 42

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import apsw
 
 from semgraph.errors import InputError, SchemaTooNew, StoreCorrupt, StoreError
-from semgraph.pages import damaged_pages
+from semgraph.pages import PAGE, damaged_pages
 from semgraph.store.faults import FAULTS, declared, from_system
 
 if TYPE_CHECKING:
@@ -125,17 +125,28 @@ def occurrences(path: Path, needles: Sequence[bytes]) -> list[bytes]:
 def torn_pages(path: Path | None) -> list[str]:
     """A line that tells the pages whose checksums say that they are not as they were written; none for no file.
 
-    Another process may move a page into the file right now, so a page counts when it is wrong three times.
+    A page that stands in the log too may be half written here, by a loss of power, and is right there. Another process
+    may move one into the file right now, so a page counts when it is wrong three times.
     """
     found: set[int] = set()
     for attempt in range(3):
-        wrong = set() if path is None else set(damaged_pages(_chunks(path)))
+        wrong = set() if path is None else set(damaged_pages(_chunks(path))) - _logged(path)
         found = wrong if not attempt else found & wrong
         if not found:
             return []
         time.sleep(0.01)
     shown = ", ".join(map(str, sorted(found)[:10]))
     return [f"{len(found)} pages of the file are not as they were written: {shown}{', …' if len(found) > 10 else ''}"]
+
+
+def _logged(path: Path) -> set[int]:
+    """The numbers of the pages that stand in the write-ahead log: those of frames with the salt of its head."""
+    log = b"".join(_plain_chunks(beside(path, "-wal")))
+    size = int.from_bytes(log[8:12], "big")
+    if size != PAGE:
+        return set()
+    frames = (log[start : start + 16] for start in range(32, len(log), 24 + size))
+    return {int.from_bytes(frame[:4], "big") for frame in frames if frame[8:16] == log[16:24]}
 
 
 def _half_made(path: Path, header: bytes) -> bool:

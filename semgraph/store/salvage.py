@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from semgraph.errors import StoreCorrupt
+from semgraph.pages import unchecked
 from semgraph.store.digests import is_whole
 from semgraph.store.faults import CORRUPT, FAULTS, declared
 from semgraph.store.interning import Symbols
@@ -59,6 +60,12 @@ def damaged(connection: apsw.Connection) -> list[str]:
     except FAULTS as error:
         _pass_over(error)
         lines = [CORRUPT]
+    with unchecked():
+        return lines + _damaged_rows(connection)
+
+
+def _damaged_rows(connection: apsw.Connection) -> list[str]:
+    lines = []
     for table, definition in TABLES.items():
         if definition.sealed and not _all_whole(connection, table, _words(connection)):
             whole = sum(1 for _ in rescued(connection, table))

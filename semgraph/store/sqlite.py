@@ -23,7 +23,6 @@ from semgraph.errors import (
     StoreReadOnly,
 )
 from semgraph.instants import NEG_INF
-from semgraph.pages import unchecked
 from semgraph.store.connecting import check_place, check_unchanged, copy_to, open_file, open_memory, reader
 from semgraph.store.faults import FAULTS, declared, undoes_commit
 from semgraph.store.files import occurrences, torn_pages
@@ -208,7 +207,7 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         """What is wrong with the file below the rows, without its content; empty if nothing."""
-        with self.read(), unchecked():
+        with self.read():
             return torn_pages(self._path) + damaged(self._connection)
 
     def salvage(self, table: type[R]) -> Iterator[R]:
