@@ -10,6 +10,8 @@ from semgraph.index.spreading import FEW, Spread
 from semgraph.index.steps import as_nodes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from semgraph.index.steps import Steps
 
 __all__ = ["shortest_steps"]
@@ -31,42 +33,32 @@ def shortest_steps(steps: Steps, source: int, target: int, longest: int) -> list
         if not len(fresh):
             return None
         levels[side].append(fresh)
-        met = _common(steps.columns.nodes, fresh, levels[1 - side][-1])
+        # What the other side came upon before its last level would have been met by the last step.
+        met = sides[1 - side].among(fresh)
         if met:
-            return _walked(steps, levels, met)
+            return _walked(sides, levels, met)
     return None
 
 
-def _common(nodes: int, a: Any, b: Any) -> set[int]:
-    if isinstance(a, list) and isinstance(b, list):
-        return set(a).intersection(b)
-    mark = np.zeros(nodes, np.bool_)
-    mark[_array(a)] = True
-    other = _array(b)
-    return set(other.take(np.flatnonzero(mark.take(other))).tolist())
-
-
-def _walked(steps: Steps, levels: tuple[list[Any], list[Any]], met: set[int]) -> list[list[Step]]:
+def _walked(sides: tuple[Spread, Spread], levels: tuple[list[Any], list[Any]], met: set[int]) -> list[list[Step]]:
     """From where both sides met back to either end, the steps between levels that follow each other."""
-    found: list[list[Step]] = []
-    back, nodes = steps.turned(), met
-    for level in reversed(levels[0][:-1]):
-        found.append(_between(steps, back, level, nodes))
-        nodes = {near for _, near, _ in found[-1]}
+    ahead, behind = sides
+    found = list(_back(ahead, behind.steps, levels[0], met))
     found.reverse()
-    nodes = met
-    for level in reversed(levels[1][:-1]):
-        found.append([(row, near, far) for row, far, near in _between(back, steps, level, nodes)])
-        nodes = {far for *_, far in found[-1]}
+    found += [[(row, near, far) for row, far, near in layer] for layer in _back(behind, ahead.steps, levels[1], met)]
     return found
 
 
-def _between(steps: Steps, back: Steps, level: Any, nodes: set[int]) -> list[Step]:
-    """The steps from the nodes of a level to some others, found from the side with fewer rows."""
-    ahead = steps.cost(level) if isinstance(level, list) else steps.cost_of_many(level)
-    if ahead <= back.cost(nodes):
-        return _onto(steps, level, nodes, ahead)
-    return [(row, near, far) for row, far, near in _onto(back, nodes, level, back.cost(nodes))]
+def _back(side: Spread, turned: Steps, levels: list[Any], nodes: set[int]) -> Iterator[list[Step]]:
+    """From the last level of a side back to where it began, the steps onto the nodes and onto those that led there."""
+    for level, cost in zip(reversed(levels[:-1]), reversed(side.costs), strict=True):
+        other = turned.cost(nodes)
+        if cost <= other:
+            layer = _onto(side.steps, level, nodes, cost)
+        else:
+            layer = [(row, near, far) for row, far, near in _onto(turned, nodes, level, other)]
+        yield layer
+        nodes = {near for _, near, _ in layer}
 
 
 def _onto(steps: Steps, nodes: Any, wanted: Any, cost: int) -> list[Step]:
@@ -77,7 +69,7 @@ def _onto(steps: Steps, nodes: Any, wanted: Any, cost: int) -> list[Step]:
     mark = np.zeros(steps.columns.nodes, np.bool_)
     mark[_array(wanted)] = True
     rows, near, far = steps.all_rows(_array(nodes))
-    kept = np.flatnonzero(mark.take(far))
+    kept = mark.take(far).nonzero()[0]
     return list(zip(rows.take(kept).tolist(), near.take(kept).tolist(), far.take(kept).tolist(), strict=True))
 
 

@@ -22,6 +22,7 @@ class Spread:
     def __init__(self, steps: Steps, start: int) -> None:
         self.steps = steps
         self.level: Any = [start]
+        self.costs: list[int] = []  # of the levels before
         self._cost = -1
         self._seen: set[int] = {start}
         self._mark: Any = None  # in place of the set once there were many
@@ -37,9 +38,17 @@ class Spread:
     def deeper(self) -> Any:
         """The nodes one hop further, each once, a list or an array; none are left when it is empty."""
         many = self._mark is not None or self.cost > FEW
+        self.costs.append(self.cost)
         self.level = self._many() if many else self._few()
         self._cost = -1
         return self.level
+
+    def among(self, nodes: Any) -> set[int]:
+        """Which of the nodes were come upon so far."""
+        if self._mark is None:
+            return self._seen.intersection(nodes.tolist() if isinstance(nodes, np.ndarray) else nodes)
+        other = nodes if isinstance(nodes, np.ndarray) else as_nodes(nodes)
+        return set(other.take(self._mark.take(other).nonzero()[0]).tolist())
 
     def _few(self) -> list[int]:
         seen, near, found = self._seen, self.steps.near, dict[int, None]()
