@@ -283,6 +283,12 @@ class Holdings:
                 self._claims[row.id] = row
         return {c: known for c in wanted if (known := self._claims[c]) is not None}
 
+    def fetch_of(self, subject: int) -> None:
+        """Read every claim whose subject was written as one entity, which is cheaper than each by its id."""
+        self._claims.update(
+            (row.id, row) for row in self.store.select(ClaimRow, self.scope, order=None, subject=subject)
+        )
+
     def note_absent(self, ids: Iterable[str]) -> bool:
         """Whether no claim is stored at all, so that the ids need not be looked up."""
         if self.store.select(ClaimRow, self.scope, limit=1, order=None):
