@@ -162,6 +162,17 @@ def test_a_model_s_change_is_believed_only_where_the_sentence_tells_one():
     assert plain.words["kind"] == "state"
 
 
+def test_text_without_spaces_is_kept_in_its_own_script():
+    read = reader(("user", "李国松住在北京。他会说法语。")).read(
+        claim("李国松", "lives_in", "北京", "李国松住在北京。")
+    )
+    assert (read.code, read.words["subject"], read.words["object"]) == (None, "李国松", "北京")
+    translated = reader(("user", "李国松住在北京。")).read(
+        claim("Li Guosong", "lives_in", "Beijing", "李国松住在北京。")
+    )
+    assert translated.code == "ungrounded"
+
+
 def test_another_name_of_the_same_thing_is_found_in_the_text():
     called = {"Robert Smith": ["Robert Smith", "Bob Smith"]}
     read = reader(names=lambda name: called.get(name, ())).read(

@@ -110,9 +110,12 @@ def sessions_of(documents: Iterable[Any], kind: str, reference: datetime, *, tit
         whole += document if isinstance(document, list) else [document]
     if not all(isinstance(one, dict) for one in whole):
         raise ValueError("each conversation, session or turn is an object")
-    if kind == "chat":
-        return list(_chat(whole, reference, title))
-    return list((_longmemeval if kind == "longmemeval" else _locomo)(whole, reference))
+    try:
+        if kind == "chat":
+            return list(_chat(whole, reference, title))
+        return list((_longmemeval if kind == "longmemeval" else _locomo)(whole, reference))
+    except (TypeError, KeyError, AttributeError):  # somewhere inside is another kind of value than is written there
+        raise ValueError(f"something in it has not the shape that {kind} files have") from None
 
 
 # -- LongMemEval

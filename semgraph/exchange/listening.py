@@ -37,7 +37,7 @@ def conversation_of(place: Place, kind: str | None, reference: datetime) -> str 
             raise ImportRejected("foreign", f"{shown} holds no {wanted}")
         try:
             return sessions_of(documents, found, reference, title=shown)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except ValueError as error:
             raise ImportRejected("bad_row", f"{shown}: {error}") from None
     if kind not in (None, "text"):
         raise ImportRejected("foreign", f"{shown} is no JSON, and {kind} is")

@@ -88,7 +88,7 @@ def _kind(found: Mapping[str, Any]) -> str | None:
 
 def _notes(document: object, memories: list[dict[str, Any]]) -> Iterator[str]:
     kinds = Counter(_kind(one) for one in memories)
-    distinct = len({one["id"] for one in memories if _kind(one) == "memory"})
+    distinct = len({str(one["id"]) for one in memories if _kind(one) == "memory"})
     parts = [f"{kinds['memory']:,} memories" + (f", {distinct:,} of them distinct" * (distinct < kinds["memory"]))]
     parts += [f"{kinds[kind]:,} {kind}s" for kind in ("relation", "change") if kinds[kind]]
     yield ", ".join(parts)

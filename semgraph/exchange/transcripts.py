@@ -38,7 +38,7 @@ def take_sessions(
     """What telling the sessions of a conversation file did, all of it in one transaction."""
     try:
         sessions = sessions_of(documents, kind, reference_of(kg), title=shown)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except ValueError as error:
         raise ImportRejected("bad_row", f"{shown}: {error}") from None
     if not sessions:
         raise ImportRejected("empty", f"{shown} holds no session")
