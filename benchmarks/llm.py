@@ -133,9 +133,8 @@ def measured(extractor: Extractor) -> None:
     print(f"found {share(len(found), wanted)} of {wanted} stated pairs; {failed} of {len(CASES)} without an answer")
     print(f"refused: {dict(refused.most_common())}")
     usage = extractor.endpoint.usage
-    print(
-        f"asked as {extractor.endpoint.rung}: {usage.requests} requests, {usage.tokens_in} tokens in, {usage.tokens_out} out"
-    )
+    tokens = f"{usage.tokens_in} tokens in, {usage.tokens_out} out"
+    print(f"asked as {extractor.endpoint.rung}: {usage.requests} requests, {tokens}")
     print(f"{time.monotonic() - began:.1f} s")
 
 
