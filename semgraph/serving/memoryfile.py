@@ -51,8 +51,11 @@ class MemoryFile:
         self._read: tuple[Stamp | None, bytes] = (None, b"")
         self._refused: set[str] = set()
         self._told: set[int] = set()
-        with self._lock, graph.atomic():
-            self._keep(self.load(), datetime.now(UTC))
+        self._held: tuple[object, dict[str, str]] = (None, {})  # claims of the file by reference, as of a moment
+        with self._lock:
+            with graph.atomic():
+                held = self._keep(self.load(), datetime.now(UTC))
+            self._held = held
 
     def stamp(self) -> Stamp | None:
         """What differs once the file was written; None where there is none."""
@@ -84,18 +87,20 @@ class MemoryFile:
 
     def change(self, work: Callable[[Memory], T]) -> T:
         """What the work gives, after what it did to the memory is in the file and in the history, or neither."""
-        with self._lock, self._graph.atomic():
-            for _ in range(_MOST_RIVALS):
-                stamp = self.stamp()
-                memory = self.load()
-                result = work(memory)
-                if stamp == self.stamp():
-                    break
-            self._keep(memory, datetime.now(UTC))
-            data = write_memory(memory)
-            if data != self._read[1] or stamp is None:
-                with writing(self.path) as file:
-                    file.write(data)
+        with self._lock:
+            with self._graph.atomic():
+                for _ in range(_MOST_RIVALS):
+                    stamp = self.stamp()
+                    memory = self.load()
+                    result = work(memory)
+                    if stamp == self.stamp():
+                        break
+                held = self._keep(memory, datetime.now(UTC))
+                data = write_memory(memory)
+                if data != self._read[1] or stamp is None:
+                    with writing(self.path) as file:
+                        file.write(data)
+            self._held = held
             return result
 
     def close(self) -> None:
@@ -105,19 +110,29 @@ class MemoryFile:
 
     # -- the history
 
-    def _keep(self, memory: Memory, now: datetime) -> None:
-        """Tell the graph what is new in the memory, and withdraw what is no longer in it."""
+    def _keep(self, memory: Memory, now: datetime) -> tuple[object, dict[str, str]]:
+        """Tell the graph what is new in the memory, withdraw what is no longer in it; what it holds then, and when."""
         wanted = {ref: claim for ref, claim in _claims(memory) if ref not in self._refused}
-        held = {
-            claim.source_ref: claim.id for claim in self._graph.claims() if (claim.source_ref or "").startswith(_MARK)
-        }
+        held = self._holds()
         for ref in held.keys() - wanted.keys():
-            self._graph.retract(held[ref])
+            self._graph.retract(held.pop(ref))
         new = [(ref, {"said_at": now, **claim}) for ref, claim in wanted.items() if ref not in held]
-        batch = self._graph.add_all((claim for _, claim in new), receipts=True) if new else None
-        if batch is not None and batch.rejected:
-            pairs = zip(new, batch.receipts, strict=True)
-            self._refused |= {ref for (ref, _), receipt in pairs if receipt.outcome == "rejected"}
+        if new:
+            batch = self._graph.add_all((claim for _, claim in new), receipts=True)
+            for (ref, _), receipt in zip(new, batch.receipts, strict=True):
+                if receipt.claim is None:
+                    self._refused.add(ref)
+                else:
+                    held[ref] = receipt.claim.id
+        return self._graph.at().known_at, held
+
+    def _holds(self) -> dict[str, str]:
+        """The claims that the graph holds of the file, by their references."""
+        known_at, held = self._held
+        if known_at is not None and known_at == self._graph.at().known_at:
+            return dict(held)
+        told = ((claim.source_ref or "", claim.id) for claim in self._graph.claims())
+        return {ref: id for ref, id in told if ref.startswith(_MARK)}
 
 
 def _claims(memory: Memory) -> Iterator[tuple[str, dict[str, Any]]]:

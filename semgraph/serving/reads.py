@@ -280,8 +280,8 @@ def _explanation(one: model.Explanation, now: int) -> out.ExplainedOut:
     )
 
 
-def profile(desk: Desk, asked: inputs.Profile) -> out.Block:
-    """What always matters about the user."""
+def profile(desk: Desk, asked: inputs.Profile, *, touch: bool = True) -> out.Block:
+    """What always matters about the user; `touch` counts that it was looked at."""
     view = desk.view(asked)
-    found = view.profile(budget=asked.budget)
+    found = view.profile(budget=asked.budget, touch=touch)
     return out.Block(block=str(found), tokens=found.tokens, more=found.more, clocks=desk.clocks(view, asked))

@@ -55,7 +55,7 @@ TEMPLATES: Final = (
 def text_of(desk: Desk, uri: str) -> str:
     """The text of a resource; CallRefused(no_resource) where there is none of that name."""
     if uri == PROFILE:
-        return reads.profile(desk, inputs.Profile()).text()
+        return reads.profile(desk, inputs.Profile(), touch=False).text()  # a client may read it again and again
     if uri == CONFLICTS:
         return reads.conflicts(desk, inputs.Conflicts()).text()
     if uri.startswith(_TIMELINE) and (name := unquote(uri.removeprefix(_TIMELINE))):

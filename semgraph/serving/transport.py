@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Address", "is_loopback", "log_to_stderr", "run_http", "run_stdio"]
 
 PATH: Final = "/mcp"
-_GRACE: Final = 3  # seconds for what is being answered when the server stops
+_GRACE: Final = 2  # seconds for what is being answered when the server stops
 _MAX_BODY: Final = 2 * MAX_ARGUMENTS
 _MAX_SESSIONS: Final = 200
 _IDLE: Final = 1800.0
@@ -72,7 +72,8 @@ def run_stdio(server: Server[Any], close: Callable[[], None]) -> None:
 
 async def _stdio(server: Server[Any], close: Callable[[], None]) -> None:
     async with anyio.create_task_group() as group:
-        group.start_soon(_stop_on_signal, close)
+        if os.name == "posix":  # elsewhere the client ends the process
+            group.start_soon(_stop_on_signal, close)
         try:
             async with stdio_server() as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
@@ -120,9 +121,21 @@ def run_http(server: Server[Any], close: Callable[[], None], address: Address, s
         signal.signal(number, lambda *_: None)  # uvicorn raises what it has caught once more when it is done
     say(f"listening at http://{f'[{host}]' if ':' in host else host}:{port}{PATH}")
     try:
-        uvicorn.Server(config).run(sockets=[listener])
+        _quietly_leaving(uvicorn.Server(config)).run(sockets=[listener])
     finally:
         close()
+
+
+def _quietly_leaving(server: Any) -> Any:
+    """The server, which says nothing of the streams that it cuts off when it is asked to stop."""
+    leave = server.handle_exit
+
+    def handle_exit(number: int, frame: Any) -> None:
+        logging.getLogger("uvicorn.error").disabled = True
+        leave(number, frame)
+
+    server.handle_exit = handle_exit
+    return server
 
 
 def _listening(host: str, port: int) -> socket.socket:

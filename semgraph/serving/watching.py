@@ -61,11 +61,15 @@ class Watch:
 
     def unsubscribe(self, ctx: ServerRequestContext[Any, Any], uri: str) -> None:
         """The connection of a request follows it no longer."""
-        self._sessions.get(uri, {}).pop(id(ctx.session._connection), None)  # noqa: SLF001
+        self._leave(id(ctx.session._connection), uri)  # noqa: SLF001
 
-    def _leave(self, key: int) -> None:
-        for sessions in self._sessions.values():
-            sessions.pop(key, None)
+    def _leave(self, key: int, *uris: str) -> None:
+        """A connection no longer follows some resources, or any."""
+        for uri in uris or list(self._sessions):
+            followers = self._sessions.get(uri, {})
+            followers.pop(key, None)
+            if not followers:
+                self._sessions.pop(uri, None)
 
     # -- the era after: one stream for all
 
@@ -84,6 +88,8 @@ class Watch:
         finally:
             for uri in uris:
                 self._streams[uri] -= 1
+                if not self._streams[uri]:
+                    del self._streams[uri]
 
     # -- looking
 
@@ -105,8 +111,7 @@ class Watch:
 
     def _wanted(self) -> list[str]:
         """The resources that somebody follows."""
-        by_stream = (uri for uri, number in self._streams.items() if number)
-        return list(dict.fromkeys([*(uri for uri, sessions in self._sessions.items() if sessions), *by_stream]))
+        return list(dict.fromkeys([*self._sessions, *self._streams]))
 
     async def _begin(self, uris: Iterable[str]) -> None:
         """Remember how they are now, so that only what comes later is told."""
@@ -121,6 +126,8 @@ class Watch:
                 return
             self._revision = revision
             wanted = self._wanted()
+            for uri in self._digests.keys() - set(wanted):
+                del self._digests[uri]
             found = {uri: await anyio.to_thread.run_sync(self._followed.digest, uri) for uri in wanted}
         except Exception:  # noqa: BLE001 - a store that is busy or gone is looked at again, and calls tell what is wrong
             self._revision = None
