@@ -316,7 +316,7 @@ class Belief:
         else:
             claims = [self.rows[s.claim] for s in sorted(g.claims(), key=lambda s: (s.recorded, s.claim))]
             claims = list({row.id: row for row in claims}.values())
-            absorbed = sorted({span.statement.claim for span in g.spans if span.absorbed})
+            absorbed = sorted({span.statement.claim for span in g.spans if span.absorbed} - {row.id for row in claims})
         told, ref = subject, g.value.ref
         if self.evidence.predicate(predicate).symmetric and ref:  # kept once, the way its earliest claim told it
             told = self.evidence.entity(claims[0].subject)

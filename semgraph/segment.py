@@ -115,8 +115,12 @@ class Segment:
     planned: bool = False
 
     def claims(self) -> list[Statement]:
-        """Every statement that ever supported exactly this value, each once."""
-        return list(dict.fromkeys(span.statement for span in self.spans if not span.absorbed))
+        """Every statement that ever supported exactly this value, each once; without any, those that renewed it.
+
+        None is left where a value resumes after its own statements have ended, on what a coarser one had renewed.
+        """
+        own = dict.fromkeys(span.statement for span in self.spans if not span.absorbed)
+        return list(own or dict.fromkeys(span.statement for span in self.spans))
 
 
 def opposed(a: Value, b: Value) -> bool:

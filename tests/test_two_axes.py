@@ -703,3 +703,25 @@ def test_merging_what_is_one_already_changes_nothing_and_a_cycle_is_refused():
         kg.names.unmerge("Ann")
         assert kg.entity("Ann").label == "Ann"
         assert kg.entity("Bo").label == "Cy"
+
+
+def test_a_value_that_resumes_on_a_coarser_word_alone_is_kept():
+    told = {"subject": "Bo", "predicate": "lives_in"}
+    with semgraph.KnowledgeGraph() as kg:
+        kg.add_all(
+            [
+                told | {"object": "Oslo East", "said_at": "2020-01-01", "valid_to": "2020-01-04", "kind": "change",
+                        "source": "inferred"},
+                told | {"object": "Turku", "said_at": "2020-01-02", "valid_to": "2020-01-09", "source": "imported:a"},
+                told | {"object": "Oslo", "valid_from": "2020-01-03", "said_at": "2020-01-05", "kind": "change",
+                        "source": "inferred"},
+            ]
+        )  # fmt: skip
+        resumed = kg.timeline("Bo")[-1]
+        assert (resumed.object.label, str(resumed.valid_from), resumed.start_basis) == (
+            "Oslo East",
+            "2020-01-09T00:00:00Z",
+            "resumed",
+        )
+        assert [claim.object.label for claim in resumed.claims] == ["Oslo"]
+        assert kg.verify() == []
