@@ -110,7 +110,8 @@ def _unpacked(
     by_column: list[Any] = list(zip(*rows, strict=True))
     if len(rows) > 1:
         met = {value for at, form in special if form is not Form.IDENT for value in by_column[at]}
-        symbols.read([value for value in met.difference(symbols.values) if isinstance(value, int)])
+        # No set difference: against a kind of dict it would walk all that is known.
+        symbols.read([value for value in met if isinstance(value, int) and value not in symbols.values])
     for at, form in special:
         values = by_column[at]
         if form is Form.IDENT:
