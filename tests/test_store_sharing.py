@@ -7,11 +7,13 @@ import random
 import signal
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sqlite_files import KILLED, NOBODY, child, run, small_store, snapshot
 from store_conformance import entities, ids, make
 
@@ -21,7 +23,7 @@ from semgraph.errors import (
     StoreError,
     StoreReadOnly,
 )
-from semgraph.store import connecting, open_store
+from semgraph.store import connecting, open_store, statements
 from semgraph.store.files import occurrences
 from semgraph.store.migrations import index_name
 from semgraph.store.schema import AliasRow, ClaimRow, EntityRow, FactRow
@@ -462,3 +464,54 @@ def test_a_purge_takes_words_and_identifiers_that_no_row_needs(path):
         assert store.purge()
         assert store.residue(needles) == []
         assert store.check() == []
+
+
+# Claims in the order of their arrival
+
+
+@settings(max_examples=30, deadline=None)
+@given(steps=st.lists(st.tuples(st.sampled_from("aaadpoux"), st.integers(0, 5)), max_size=14), scopes=st.integers(0, 3))
+def test_claims_since_a_moment_are_all_of_them_whatever_happened_to_the_rows(steps, scopes, tmp_path_factory):
+    """Added, removed, added again with the same id, by another handle, undone, and the file rebuilt."""
+    path = tmp_path_factory.mktemp("arrivals") / "s.db"
+    with closing(open_store(path)) as store, closing(open_store(path)) as other:
+        numbers = [store.create_scope(f"s{n}").scope for n in range(scopes + 1)]
+        known, moment = dict.fromkeys(numbers, -1), 0
+
+        def add(handle, scope, name):
+            nonlocal moment
+            moment += 1
+            row = handle.scope(f"s{numbers.index(scope)}")
+            with handle.write():
+                handle.delete(ClaimRow, scope, id=f"{name:024x}")
+                handle.insert([make(ClaimRow, scope=scope, id=f"{name:024x}", recorded_at=moment)])
+                handle.update_scope(row._replace(last_recorded=moment))
+
+        for what, name in steps:
+            scope = numbers[name % len(numbers)]
+            if what in "ao":
+                add(store if what == "a" else other, scope, name)
+            elif what == "d":
+                store.delete(ClaimRow, scope, id=f"{name:024x}")
+            elif what == "p":
+                assert store.purge()
+            elif what == "u":
+                with suppress(ZeroDivisionError), store.write():
+                    add(store, scope, name)
+                    list(store.tuples(ClaimRow, scope, ("id",), recorded_at__gt=-1, recorded_at__le=moment))
+                    raise ZeroDivisionError
+            for each in numbers:
+                with store.read():
+                    until = store.scope(f"s{numbers.index(each)}").last_recorded
+                    for since in (known[each], -1):
+                        asked = {"recorded_at__gt": since, "recorded_at__le": until}
+                        found = list(store.tuples(ClaimRow, each, ("id", "recorded_at"), **asked))
+                        rows = store.select(ClaimRow, each, **asked)
+                        assert found == [(row.id, row.recorded_at) for row in rows]
+                    known[each] = max(until, -1)
+
+
+def test_claims_since_a_moment_are_found_by_the_number_of_their_row(path, store):
+    asked = statements.arriving(("id",))
+    plan = store._connection.execute(f"EXPLAIN QUERY PLAN {asked}", (5, 1, 0, 9)).fetchall()
+    assert any("USING INTEGER PRIMARY KEY (rowid>?)" in detail for *_, detail in plan), plan

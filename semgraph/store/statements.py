@@ -74,6 +74,16 @@ def picking(table: RowType, picked: tuple[str, ...], names: tuple[str, ...], typ
 
 
 @remembered
+def arriving(picked: tuple[str, ...]) -> str:
+    """Some columns of the claims behind a row that were recorded between two moments, as the file has them, by id."""
+    by = readable(ClaimRow, column(ClaimRow, "id"))
+    return (
+        f"SELECT {', '.join(picked)} FROM claim NOT INDEXED"  # noqa: S608  # names of ours
+        f" WHERE rowid > ? AND scope = ? AND recorded_at > ? AND recorded_at <= ? ORDER BY {by}"
+    )
+
+
+@remembered
 def counting(table: RowType, names: tuple[str, ...], types: tuple[type, ...]) -> Statement:
     """The number of rows that meet the conditions."""
     return statement("SELECT count(*) FROM", table, conditions(table, names, types))

@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from semgraph.store import statements
+from semgraph.store.arrivals import Arrivals
 from semgraph.store.digests import column_digests, digests, unsealed
 from semgraph.store.facts import Facts
 from semgraph.store.interning import Symbols
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _AT_A_TIME: Final = 512
 _MANY: Final = 1_000  # claims that are worth an index made anew, if no more than these were there before
+_RECORDED: Final = ("recorded_at__gt", "recorded_at__le")
+_LATEST: Final = "SELECT last_recorded FROM scope WHERE scope = ? AND last_recorded = ?"
 _INTERNED: Final = (Form.WORD, Form.NODE, Form.REF)
 
 
@@ -32,6 +35,7 @@ class Tables:
         self._access = access
         self.symbols = Symbols(access)
         self._facts = Facts(access, self.symbols)
+        self._arrivals = Arrivals(access)
 
     def end(self, *, undone: bool) -> None:
         """Drop what was known of a transaction that has ended."""
@@ -78,12 +82,23 @@ class Tables:
         self, table: RowType, scope: int, names: tuple[str, ...], where: Mapping[str, Where]
     ) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order."""
+        if table is ClaimRow and tuple(where) == _RECORDED:
+            return self._arrived(scope, names, *where.values())
         asked = statements.picking(table, names, tuple(where), tuple(map(type, where.values())))
         if table is FactRow:
             return self._facts.tuples(scope, names, where)
         found = self._access.some(asked.text, asked.parameters(self.symbols, scope, where), _AT_A_TIME)
         shown = [column(table, name) for name in names]
         return chain.from_iterable(unpacked_part(self.symbols, shown, rows) for rows in found)
+
+    def _arrived(self, scope: int, names: tuple[str, ...], since: Any, until: Any) -> Iterator[tuple[Any, ...]]:
+        """Claims recorded after one moment and up to another, without a look at those that came before."""
+        shown = [column(ClaimRow, name) for name in names]
+        first = self._arrivals.first(scope, since)
+        found = self._access.fetch(statements.arriving(names), (first, scope, since, until))
+        if scope_row := self._access.fetch(_LATEST, (scope, until)):
+            self._arrivals.note(scope, scope_row[0][0])
+        return iter(unpacked_part(self.symbols, shown, found))
 
     def count(self, table: RowType, scope: int, where: Mapping[str, Where]) -> int:
         """How many rows meet every condition."""
