@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Config", "Session"]
 
+_YEAR = 366 * 86_400 * 10**6  # microseconds
 _NO_SCOPE = -1  # a scope that nothing was written to yet: every look-up finds nothing
 
 
@@ -157,6 +158,8 @@ class Session:
                         index.outdated()
                     self._sync(row)
                     recorded_at = next_recorded(self.wall(), row.last_recorded)
+                    if recorded_at - row.last_recorded > _YEAR and row.last_recorded != NEG_INF:
+                        _log_leap(recorded_at - row.last_recorded)
                     self.ledger.changed.clear()
                     self.ledger.rebuilt = False
                     self.directory.renamed = False
@@ -276,6 +279,16 @@ class Session:
         if begin >= stop:
             raise RejectedError("empty_interval", f"the window ends ({end}) before it begins ({start})")
         return begin, stop
+
+
+def _log_leap(microseconds: int) -> None:
+    """Leave word of a clock that may be wrong: all that follows is recorded after what it shows now."""
+    import logging
+
+    log = logging.getLogger("semgraph")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())  # who does not listen is not disturbed
+    log.warning("the clock is %d days past the last record of its scope", microseconds // (86_400 * 10**6))
 
 
 def check_scope(name: str) -> str:

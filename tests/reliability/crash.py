@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-_LIFE = 40  # kills of one file, before the next is begun
+_LIFE = 25  # kills of one file, before the next is begun
 
 
 def without_transactions() -> None:
@@ -235,7 +235,7 @@ _ERRORS: Final[dict[str, dict[str, Callable[[], BaseException]]]] = {
     "K3",
     "an error at every step of every operation",
     "handle right or poisoned, no lock left",
-    c=3,
+    c=2,
     n=10_000,
     broken=without_transactions,
 )

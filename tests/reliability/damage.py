@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
 from collections import Counter
@@ -234,8 +235,9 @@ def salvaged(trial: Trial) -> str:
         content = bytearray(path.read_bytes())
         victims = trial.random.sample(range(60), trial.random.randrange(1, 9))
         for victim in victims:
-            spot = content.index(b"<said of %04d>" % victim) + trial.random.randrange(14)
-            content[spot] ^= 1 << trial.random.randrange(7)
+            within, bit = trial.random.randrange(14), 1 << trial.random.randrange(7)
+            for match in re.finditer(rb"<said of %04d>" % victim, path.read_bytes()):  # some in the slack of a page
+                content[match.start() + within] ^= bit
         path.write_bytes(content)
         found = recover(path, folder / "new.db")
         with closing(opened(folder / "new.db", read_only=True)) as kg:
