@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, fields
 from itertools import compress, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from semgraph import plain, remembering
+from semgraph.collecting import uncollected
 from semgraph.effects import Admitted
 from semgraph.errors import InputError, RejectedError
 from semgraph.intake import Intake
@@ -84,19 +84,6 @@ def _chunks(claims: Iterable[Any], size: int | None) -> Iterator[list[Any]]:
         yield chunk
 
 
-@contextmanager
-def _uncollected(claims: int) -> Iterator[None]:
-    """No search for cycles meanwhile: a batch makes none, and a third of its time went into looking."""
-    if claims <= _SMALL or not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
 class _Run:
     def __init__(self, session: Session, how: How) -> None:
         self.session = session
@@ -112,7 +99,7 @@ class _Run:
     def batch(self, chunks: Iterable[Table]) -> Batch:
         """What all of it did."""
         for chunk in chunks:
-            with _uncollected(chunk.size):
+            with uncollected() if chunk.size > _SMALL else nullcontext():
                 self._take(chunk)
             if self.how.progress is not None:
                 self.how.progress(sum(self.counts.values()))

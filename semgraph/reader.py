@@ -64,6 +64,11 @@ class Reading:
             return False
         return self.body.basis == "unknown"
 
+    def told(self) -> Reading:
+        """The same, its body read by now: for a reading that is kept beyond its transaction."""
+        _ = self.body
+        return self
+
     def turned_round(self) -> Reading:
         """The same read from the other side."""
         return Reading(self.row, self._body, self.predicate, not self.turned, self.flipped)
@@ -93,7 +98,7 @@ class Reader:
         self.directory: Directory = session.directory
         self._rows: dict[str, FactRow] = {}
         self._bodies: dict[tuple[str, int], factrow.Body] = {}
-        self._beside = Beside(snapshot, self.rows, self._rows)
+        self.beside = Beside(snapshot, self.rows, self._rows)
         self._entities: dict[tuple[int, int | None], Entity] = {}
         self._sets: dict[tuple[str, int, object], frozenset[str]] = {}
         self._lowering: dict[frozenset[str], tuple[list[str], list[float]]] = {}
@@ -108,7 +113,7 @@ class Reader:
         else:
             past = store.select(PastFactRow, scope, sys_from__le=known_at, sys_to__gt=known_at, **where)
             found = store.select(FactRow, scope, sys_from__le=known_at, **where) + [FactRow(*row) for row in past]
-        self._beside.note(found)
+        self.beside.note(found)
         return found
 
     def rows_onto(self, number: int) -> list[FactRow]:
@@ -144,13 +149,9 @@ class Reader:
             believed = row.sys_from <= self.snapshot.known_at <= row.sys_to  # a past belief stands beside others
             unsure = row.disputed and not row.negative and believed
             if unsure and not self.snapshot.predicate(row.predicate).registered:
-                found = found._replace(rivals=sorted([*found.rivals, *self._beside.rivals(row)]))
+                found = found._replace(rivals=sorted([*found.rivals, *self.beside.rivals(row)]))
             self._bodies[version] = found
         return found
-
-    def keep_whole(self, rows: Iterable[FactRow]) -> None:
-        """Remember rows that are all those of their subjects: what stands beside each is then looked for among them."""
-        self._beside.keep_whole(rows)
 
     def plain(self, row: FactRow) -> Reading:
         """The fact as it is stored."""

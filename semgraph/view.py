@@ -208,7 +208,7 @@ class GraphView(WalkingView, NamedView):
             readings = self._matching(reader, subject, predicate, object)
             readings = [r for r in readings if positive(r)]
             readings.sort(key=lambda r: (r.row.subject, r.row.predicate, r.row.valid_from, r.row.id))
-            kept = [r for r in readings if self._in_slice(r, possible=possible) and r.body]  # of this transaction
+            kept = [r.told() for r in readings if self._in_slice(r, possible=possible)]
         for start in range(0, len(kept), CHUNK):
             with self.reading() as reader:
                 made = reader.facts(kept[start : start + CHUNK], self._instant())
@@ -235,7 +235,7 @@ class GraphView(WalkingView, NamedView):
                         # As many subjects at a time as have some thousand facts: a few may have most of the graph's.
                         together = max(1, together // 2) if len(rows) > 4 * CHUNK else min(2 * together, CHUNK)
                         rows.sort(key=lambda row: (row.subject, row.predicate, row.valid_from, row.id))
-                        reader.keep_whole(rows)
+                        reader.beside.keep_whole(rows)
                         found = [r for row in rows for r in reader.reading(row, row.predicate) if positive(r)]
                         kept = [r for r in found if self._in_slice(r, possible=possible)]
                     for first in range(0, len(kept), CHUNK):
