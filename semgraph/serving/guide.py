@@ -19,6 +19,7 @@ INSTRUCTIONS: Final = """\
 A memory of facts with their history. Each fact has a time for which it holds, sources, and a confidence.
 - Start with profile. Before you answer about somebody or something, call recall (or about, for one name).
 - Store lasting facts as they come up: add for one claim, remember for sentences. Say since when, if it is known.
+  The user is called user. Name a predicate the same each time: lives_in, works_at, role, prefers, uses, depends_on.
 - Something changed: add with kind=change. It stopped: end. It was never right: correct. Don't add the opposite.
 - Two facts contradict each other: ask the user which is right, then settle. Never pick one silently.
 - The past is there: valid_at asks what was true then, known_at what was known then.

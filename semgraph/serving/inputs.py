@@ -23,8 +23,8 @@ When: TypeAlias = Annotated[str, Field(min_length=1, max_length=200)]
 Value: TypeAlias = str | bool | int | float
 Direction: TypeAlias = Literal["out", "in", "any"]
 
-_ENTITY = "A name as people say it, or an entity id such as e0123456789abcdef where a name is shared."
-_PREDICATE = "What relates the two, as lives_in or works_at; case and blanks make no difference."
+_ENTITY = "A name as people say it, 'user' for the user, or an id such as e0123456789abcdef where a name is shared."
+_PREDICATE = "What relates the two: lives_in, works_at, prefers. Use the same one each time, as about shows them."
 _OBJECT = "The other thing's name, or a plain value."
 _FROM = "Since when it holds: 2024-03-01, 2024-03, 2024, or words such as 'last month'. Leave out if unknown."
 _TO = "Until when it holds, that moment not included."

@@ -25,6 +25,10 @@ def input_schema(model: type[BaseModel]) -> dict[str, Any]:
 def output_schema(model: type[BaseModel]) -> dict[str, Any]:
     """Of results: what has its default is left out of a result, so nothing that has one is required."""
     schema: dict[str, Any] = _plain(model.model_json_schema(mode="validation"))
+    for part in (schema, *schema.get("$defs", {}).values()):
+        part.pop("description", None)
+        for shape in part.get("properties", {}).values():
+            shape.pop("default", None)
     return {"type": "object"} | schema
 
 
