@@ -335,6 +335,35 @@ def test_ungrounded_claims_are_kept_among_the_refused():
     ]
 
 
+def test_what_others_lose_when_tastes_and_jobs_change_is_kept():
+    """mem0#4536 and #4187: a contradiction emptied the store, or deleted what had been; #4963: old dates became now."""
+    told = {
+        "I like Chinese food.": claim("user", "likes", "Chinese food", "I like Chinese food."),
+        "I no longer like Chinese food.": claim(
+            "user", "likes", "Chinese food", "I no longer like Chinese food.", kind="ended"
+        ),
+        "I work at Nordhavn.": claim("user", "works_at", "Nordhavn", "I work at Nordhavn."),
+        "I joined Fjellvik last week.": claim(
+            "user", "works_at", "Fjellvik", "I joined Fjellvik last week.", kind="change", since="last week"
+        ),
+    }
+    talks = [
+        *sessions((("user", "I like Chinese food. I work at Nordhavn."),), day="2023-01-10"),
+        *sessions((("user", "I no longer like Chinese food. I joined Fjellvik last week."),), day="2024-05-17"),
+    ]
+    talks[1] = talks[1]._replace(id="s2", turns=(talks[1].turns[0]._replace(ref="s2#1"),))
+    kg = graph(clock=Clock("2026-06-01T00:00:00Z"))
+    with serving(reply=lambda text: listed(*(one for quote, one in told.items() if quote in text))) as server:
+        report = extractor(server).extract(kg, talks)
+    assert report.counts == {"ended": 1, "new": 2, "update": 1}
+    assert kg.values("user", "likes") == []
+    assert kg.at("2023-06").value("user", "likes") == "Chinese food"
+    assert [(fact.object.label, str(fact.valid_from)[:10]) for fact in kg.timeline("user", "works_at")] == [
+        ("Nordhavn", "2023-01-10"), ("Fjellvik", "2024-05-06"),
+    ]  # fmt: skip
+    assert kg.verify() == []
+
+
 WAYS = ("json_schema", "json_object with schema", "json_object", "text")
 
 
