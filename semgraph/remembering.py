@@ -208,10 +208,10 @@ def check_vetoes(session: Session, said: Said) -> None:
         raise _unwanted()
 
 
-def check_phrases(session: Session, texts: Iterable[str | None]) -> None:
-    """RejectedError(do_not_remember) where one of the texts holds a vetoed phrase; inside a transaction."""
+def check_phrases(session: Session, texts: Iterable[object]) -> None:
+    """RejectedError(do_not_remember) where a text among them holds a vetoed phrase; inside a transaction."""
     phrases = [row.value for row in _vetoes(session) if row.kind == "phrase"]
-    if phrases and vetoed([text for text in texts if text], phrases):
+    if phrases and vetoed([text for text in texts if isinstance(text, str)], phrases):
         raise _unwanted()
 
 

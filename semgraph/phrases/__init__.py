@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["SPEAKER", "Dated", "candidates", "sentences"]
 
 _MOST_WORDS: Final = 40
+_LONGEST: Final = 2_000  # characters of a sentence: dates are looked for at every sign of it
 _ABBREVIATED: Final = "".join(
     rf"(?<!\b{word}\.)" for word in ("Mr", "Mrs", "Ms", "Dr", "St", "vs", "e\\.g", "i\\.e", "[A-Z]")
 )
@@ -80,7 +81,8 @@ def _plain(sentence: str) -> str:
     for pattern, written in _CONTRACTIONS:
         plain = pattern.sub(written, plain)
     plain = plain[opener.end() :] if (opener := _OPENERS.match(plain)) else plain
-    return "" if len(plain.split()) > _MOST_WORDS or _NOT_PLAIN.search(plain) else plain.rstrip(".! ")
+    long = len(plain) > _LONGEST or len(plain.split()) > _MOST_WORDS
+    return "" if long or _NOT_PLAIN.search(plain) else plain.rstrip(".! ")
 
 
 def _statements(text: str, dated: Dates) -> list[Words]:

@@ -55,6 +55,11 @@ def api(trial: Trial) -> str:
 
     The graph that they are put to is verified whenever it is done with. Broken builds that it caught: see `broken.py`.
     """
+    offered = {name: getattr(semgraph, name) for name in semgraph.__all__}
+    forgotten = {name for name, what in offered.items() if callable(what) and not isinstance(what, type)} - set(
+        FUNCTIONS
+    )
+    assert not forgotten, f"functions without arguments for the fuzz: {sorted(forgotten)}"
     luck, paths = trial.random, [*methods(), *properties(), *FUNCTIONS]
     slowest, where, refused, life = 0.0, "", 0, []
     with contextlib.chdir(trial.folder):
