@@ -1,4 +1,4 @@
-"""S3, S4: texts that want to give orders, in what is rendered and at the gate; and claims that want too much."""
+"""S3 and the engine's half of S4 (S22): texts that want to give orders, in what is rendered and at the gate; and claims that want too much."""
 
 from __future__ import annotations
 
@@ -180,9 +180,9 @@ def _undone(halves: tuple[str, str]) -> None:
         assert kg.render(list(kg.facts())) == before
 
 
-@check("S4", "self-escalation", "0 of 200 attempts succeed", c=60, n=200)
+@check("S22", "self-escalation in the engine", "0 of 200 attempts succeed", c=60, n=200)
 def escalation(trial: Trial) -> str:
-    """The engine's half: no said_at ahead of the clock, no guess surer than a guess, no row of another scope.
+    """The engine's half of S4: no said_at ahead of the clock, no guess surer than a guess, no row of another scope.
 
     That a caller can't choose its source or scope is the server's half (S12).
     """
