@@ -26,6 +26,7 @@ class Naming:
         """Declare an entity, made if absent."""
 
         def work(recorded: int) -> Outcome:
+            self._check_veto([name, label], (), "")
             primary = label if label is not None else name
             key = entity_key(primary)
             if is_self(key):
@@ -48,6 +49,7 @@ class Naming:
         homonym: bool = False, at: Any = None,
     ) -> Outcome:  # fmt: skip
         def work(recorded: int) -> Outcome:
+            self._check_veto([name, entity], (), "")
             start, end = self._bounds(from_, to, None)
             target = self.names.write(entity, moment(start, recorded), recorded)
             others = [a for a in self.names.aliases if a.key == entity_key(name)]

@@ -19,6 +19,7 @@ from semgraph.phrases import candidates as read_phrases
 from semgraph.phrases.dating import dated
 from semgraph.render import clean
 
+from . import breaks
 from .registry import Trial, check
 
 if TYPE_CHECKING:
@@ -61,7 +62,14 @@ FULL = {
 }  # fmt: skip
 
 
-@check("S13", "hostile graphs and texts", "every read < 2 s, 64 KiB texts < 50 ms, cuts told", c=2, n=100)
+@check(
+    "S13",
+    "hostile graphs and texts",
+    "every read < 2 s, 64 KiB texts < 50 ms, cuts told",
+    c=2,
+    n=100,
+    broken=breaks.marks_of_cuts,
+)
 def hostile_graphs(trial: Trial) -> str:
     """Reads at their default budgets come back in time on every shape; the size of the trial is a percentage of full.
 
@@ -122,12 +130,20 @@ def _gated(text: str) -> None:
     )
 
 
-@check("S14", "write amplification", "a claim touches the claims of its fluents; 5,000 fold in < 1 s", c=300, n=5_000)
+@check(
+    "S14",
+    "write amplification",
+    "a claim touches the claims of its fluents; 5,000 fold in < 1 s",
+    c=300,
+    n=5_000,
+    broken=breaks.what_is_touched,
+)
 def amplification(trial: Trial) -> str:
     """However much a store holds, one more claim reads and writes rows of the fluents that it touches only.
 
-    Counted are the statements and the rows that SQLite changes; the same write into a store ten times as large makes
-    as many. Then `size` claims on one value are folded as one batch.
+    Counted are the statements, the rows that SQLite changes and the steps of its machine; the same write into a store
+    ten times as large makes as many, and no more than a tenth more steps. Then `size` claims on one value are folded
+    as one batch.
     """
     counts = []
     for others in (30, 300):
@@ -141,16 +157,21 @@ def amplification(trial: Trial) -> str:
             connection = kg._session.store._connection
             seen: list[str] = []
             connection.exec_trace = lambda _cursor, sql, _bindings, seen=seen: bool(seen.append(sql)) or True
+            steps: list[None] = []
+            connection.set_progress_handler(lambda steps=steps: bool(steps.append(None)), 10)
             before = connection.total_changes()
             kg.set("p1", "works_at", "Globex", valid_from="2021")
             connection.exec_trace = None
-            counts.append((len(seen), connection.total_changes() - before))
-    assert counts[0] == counts[1], f"statements and rows grow with the store: {counts}"
+            connection.set_progress_handler(None)
+            counts.append((len(seen), connection.total_changes() - before, len(steps)))
+    few, many = counts
+    assert few[:2] == many[:2], f"statements and rows grow with the store: {counts}"
+    assert many[2] < few[2] * 1.1 + 10, f"what is read grows with the store: {counts}"
     with graph() as kg:
         began = time.process_time()
         kg.add_all(long_fluent(trial.size))
         took = time.process_time() - began
         assert len(kg.timeline("n0", "lives_in")) == trial.size
     assert trial.tier == "C" or took < FOLD, f"{trial.size} claims on one value took {took:.2f} s"
-    figure = f"a change makes {counts[0][0]} statements and {counts[0][1]} rows in any store"
+    figure = f"a change makes {few[0]} statements and {few[1]} rows in a store of any size"
     return f"{figure}; {trial.size} claims on one value fold in {took:.2f} s"

@@ -10,6 +10,7 @@ from histories import Clock, graph
 
 from semgraph import KnowledgeGraph, StoreError
 
+from . import breaks
 from .registry import Trial, check
 
 if TYPE_CHECKING:
@@ -52,7 +53,14 @@ REWRITES = (
 )
 
 
-@check("S17", "hostile database", "no trigger, view or extension runs; foreign schema refused", c=12, n=200)
+@check(
+    "S17",
+    "hostile database",
+    "no trigger, view or extension runs; foreign schema refused",
+    c=12,
+    n=200,
+    broken=breaks.schema,
+)
 def hostile(trial: Trial) -> str:
     """A store with anything more in its schema, or anything else, is refused untouched, for reading and for writing."""
     base, path = trial.folder / "base.db", trial.folder / "store.db"

@@ -15,6 +15,7 @@ from semgraph import KnowledgeGraph
 from semgraph.errors import InputError
 from semgraph.exchange import WRITABLE
 
+from . import breaks
 from .calls import outcome
 from .registry import Trial, check
 
@@ -40,7 +41,7 @@ MOMENTS = (None, "2012-01-01", "2021-06-01", "2030-01-01")
 SYLLABLES = ("zyz", "quo", "vex", "pra", "thul", "mek", "dro", "ix", "wub", "hal")
 
 
-@check("S2", "forget residue", "0 of 200 leave a needle, before and after restart", c=12, n=200)
+@check("S2", "forget residue", "0 of 200 leave a needle, before and after restart", c=12, n=200, broken=breaks.purging)
 def residue(trial: Trial) -> str:
     """A needle is put somewhere among other things and forgotten; then it is looked for in everything.
 

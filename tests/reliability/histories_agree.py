@@ -16,6 +16,7 @@ from test_state_machine import NAMES, EngineAndModel
 
 from semgraph.temporal import NEG_INF
 
+from . import breaks
 from .registry import Trial, check
 
 #: Operations in a history, at most.
@@ -116,12 +117,16 @@ def _bound(row: dict[str, str]) -> list[tuple[str, str]]:
     return sorted((name.removeprefix("?"), shown_key(value)) for name, value in row.items())
 
 
-@check("F2", "differential histories", "0 differences from the reference model", c=120, n=20_000)
+@check(
+    "F2",
+    "differential histories",
+    "0 differences from the reference model",
+    c=120,
+    n=20_000,
+    broken=breaks.rivalry,
+)
 def differential(trial: Trial) -> str:
-    """0 histories after which engine and model differ; a difference is made small and printed with its steps.
-
-    Broken builds that it caught: see `broken.py`.
-    """
+    """0 histories after which engine and model differ; a difference is made small and printed with its steps."""
 
     class Lived(History):
         lived = 0

@@ -20,6 +20,7 @@ from semgraph.cli.app import PLACES
 from semgraph.errors import InputError
 from semgraph.exchange import WRITABLE
 
+from . import breaks
 from .calls import called, member, methods, outcome, properties
 from .registry import Trial, check
 
@@ -125,12 +126,9 @@ class Pair:
             root.close()
 
 
-@check("S1", "scope leak", "0 of 10,000 probes", c=700, n=10_000)
+@check("S1", "scope leak", "0 of 10,000 probes", c=700, n=10_000, broken=breaks.scope_of_a_query)
 def scope_leak(trial: Trial) -> str:
-    """0 answers that another scope's content changes or shows, over every public call, export and command.
-
-    Broken builds that it caught: see `broken.py`, a store that selects without its scope.
-    """
+    """0 answers that another scope's content changes or shows, over every public call, export and command."""
     by_command = max(trial.size // 10, len(RUN))
     probes = api_probes(trial, trial.size - by_command) + command_probes(trial, by_command)
     return f"0 of {probes} probes, every call, export format and command in turn"

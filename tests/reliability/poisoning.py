@@ -1,4 +1,4 @@
-"""S3 and the engine's half of S4 (S22): texts that want to give orders, in what is rendered and at the gate; and claims that want too much."""
+"""S3, and the engine half of S4 (S22): texts that want to give orders, and claims that want too much."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from test_gate import gate as gate_says
 from semgraph import InputError, KnowledgeGraph, RejectedError
 from semgraph.render import HEADER
 
+from . import breaks
 from .registry import Trial, check
 
 if TYPE_CHECKING:
@@ -81,7 +82,9 @@ def payloads(luck: Random, count: int) -> list[str]:
     return found
 
 
-@check("S3", "memory poisoning", "500 payloads: block intact; gate >= 90 % / <= 1 %", c=120, n=500)
+@check(
+    "S3", "memory poisoning", "500 payloads: block intact; gate >= 90 % / <= 1 %", c=120, n=500, broken=breaks.cleaning
+)
 def poisoning(trial: Trial) -> str:
     """What is rendered keeps its shape whatever it holds; orders stop at the gate and sentences pass it.
 
@@ -180,7 +183,7 @@ def _undone(halves: tuple[str, str]) -> None:
         assert kg.render(list(kg.facts())) == before
 
 
-@check("S22", "self-escalation in the engine", "0 of 200 attempts succeed", c=60, n=200)
+@check("S22", "self-escalation in the engine", "0 of 200 attempts succeed", c=60, n=200, broken=breaks.skew)
 def escalation(trial: Trial) -> str:
     """The engine's half of S4: no said_at ahead of the clock, no guess surer than a guess, no row of another scope.
 

@@ -23,6 +23,7 @@ from packaging.requirements import Requirement
 from semgraph import KnowledgeGraph, SemgraphError
 from semgraph.store.schema import TABLES, ScopeRow
 
+from . import breaks
 from .calls import called, methods
 from .fuzz import anything
 from .registry import Trial, check
@@ -38,7 +39,9 @@ PACKAGE = ROOT / "semgraph"
 SECRETS = ("Quexilor", "Vantropian", "Druskwold")
 
 
-@check("S15", "logs and tracebacks", "no fact text at INFO and above", c=500, n=10_000)
+@check(
+    "S15", "logs and tracebacks", "no fact text at INFO and above", c=500, n=10_000, broken=breaks.what_a_handle_shows
+)
 def logs(trial: Trial) -> str:
     """Texts of facts stand in no log, warning, repr of a handle, or message of an error that did not come with them."""
     heard: list[str] = []
@@ -130,7 +133,9 @@ HARMLESS = {"ParseError"}
 XML = {"xml.etree", "xml.dom", "xml.sax", "xml.etree.ElementTree", "lxml"}
 
 
-@check("S16", "unsafe deserialisation", "no pickle, eval, yaml.load or exec in the package", c=1, n=1)
+@check(
+    "S16", "unsafe deserialisation", "no pickle, eval, yaml.load or exec in the package", c=1, n=1, broken=breaks.source
+)
 def serialisation(_: Trial) -> str:
     """No module of the package reads objects, code or XML in a way that can run what it reads.
 
@@ -188,7 +193,14 @@ OF_THE_FILE = {"SELECT 1 FROM fact LIMIT 1"}
 WHOLE_FILE = {"verify", "purge", "backup", "close", "__repr__", "vetoes.__iter__", "vetoes.lift"}
 
 
-@check("S21", "statements bind their scope", "every statement on a scoped table", c=400, n=10_000)
+@check(
+    "S21",
+    "statements bind their scope",
+    "every statement on a scoped table",
+    c=400,
+    n=10_000,
+    broken=breaks.binding_of_the_scope,
+)
 def statements(trial: Trial) -> str:
     """While every public method runs, each statement on a table that has scopes names the scope as a parameter.
 
@@ -259,7 +271,14 @@ BROUGHT = {
 }  # fmt: skip
 
 
-@check("S20", "supply chain", "runtime closure as designed, floors pinned, builds reproducible", c=1, n=1)
+@check(
+    "S20",
+    "supply chain",
+    "runtime closure as designed, floors pinned, builds reproducible",
+    c=1,
+    n=1,
+    broken=breaks.dependencies,
+)
 def supply_chain(trial: Trial) -> str:
     """The dependencies are those of the design, each with a floor,
     and bring along what is listed; two builds are equal.

@@ -19,6 +19,7 @@ from semgraph import InputError, KnowledgeGraph, RejectedError, SemgraphError, e
 from semgraph.names import MAX_NAME, MAX_TEXT_BYTES, fold_text, literal_key
 from semgraph.render import clean
 
+from . import breaks
 from .fuzz import text as random_text
 from .registry import Trial, check
 
@@ -45,7 +46,7 @@ PLACES: dict[str, Callable[[KnowledgeGraph, str], Any]] = {
 }
 
 
-@check("F5", "limits of text", "64 KiB taken, 1 MiB oversize in < 50 ms", c=1, n=5)
+@check("F5", "limits of text", "64 KiB taken, 1 MiB oversize in < 50 ms", c=1, n=5, broken=breaks.most_bytes)
 def limits(trial: Trial) -> str:
     """Each kind of character at each place: what fits is kept as it was, what does not is refused, and soon.
 
@@ -106,7 +107,14 @@ def _code(call: Callable[[], Any]) -> str:
 POINTS = (*range(1, 0xD800), *range(0xE000, 0x110000))
 
 
-@check("F6", "normalisation", "key(key(x)) = key(x) for all of Unicode", c=120_000, n=len(POINTS))
+@check(
+    "F6",
+    "normalisation",
+    "key(key(x)) = key(x) for all of Unicode",
+    c=120_000,
+    n=len(POINTS),
+    broken=breaks.keys_in_one_pass,
+)
 def normalisation(trial: Trial) -> str:
     """Keys of keys are themselves, for every code point (a stride of them in tier C) and for pairs at random."""
     stride = max(1, len(POINTS) // trial.size)
@@ -148,7 +156,7 @@ META = (
 )  # fmt: skip
 
 
-@check("S5", "SQL injection", "5,000 inputs, schema unchanged, taken literally", c=300, n=5_000)
+@check("S5", "SQL injection", "5,000 inputs, schema unchanged, taken literally", c=300, n=5_000, broken=breaks.equality)
 def sql(trial: Trial) -> str:
     """Meta-characters in every text argument are the characters that they are.
 
@@ -221,7 +229,14 @@ FTS_WORDS = (
 )
 
 
-@check("S6", "full-text query syntax", "5,000 queries, 0 errors, operators are text", c=300, n=5_000)
+@check(
+    "S6",
+    "full-text query syntax",
+    "5,000 queries, 0 errors, operators are text",
+    c=300,
+    n=5_000,
+    broken=breaks.words_of_a_question,
+)
 def queries(trial: Trial) -> str:
     """Whatever stands in a question, it is a question; what surrounds its words does not change what they find."""
     luck = trial.random
@@ -251,7 +266,14 @@ def _found(kg: KnowledgeGraph, question: str) -> list[str]:
 # -- S7, S11
 
 
-@check("S7", "XML injection", "every export parses, every value comes back", c=20_000, n=len(POINTS))
+@check(
+    "S7",
+    "XML injection",
+    "every export parses, every value comes back",
+    c=20_000,
+    n=len(POINTS),
+    broken=breaks.escaping,
+)
 def xml(trial: Trial) -> str:
     """Names and values of every code point go through GraphML and GEXF, and are read by expat and networkx too.
 
@@ -302,7 +324,7 @@ FORMULAS = (
 _STARTS = tuple("=+-@\t\r")
 
 
-@check("S11", "CSV formulas", "no cell begins like a formula", c=400, n=5_000)
+@check("S11", "CSV formulas", "no cell begins like a formula", c=400, n=5_000, broken=breaks.guards_of_cells)
 def formulas(trial: Trial) -> str:
     """No cell of an export begins as a spreadsheet's formula does,
     not after blanks nor in full width; all come back."""
@@ -344,7 +366,7 @@ def _like_a_formula(cell: str) -> bool:
 TOLD = {"subject": "Ann", "predicate": "works_on"}
 
 
-@check("S18", "vetoes", "0 of 200 variants of a phrase stored", c=60, n=600)
+@check("S18", "vetoes", "0 of 200 variants of a phrase stored", c=60, n=600, broken=breaks.phrases)
 def vetoes(trial: Trial) -> str:
     """A vetoed phrase is stored by no way of telling, in no variant, and its bytes are nowhere in the file."""
     every = [(phrase, variant) for phrase in PHRASES for variant in variants(phrase)]
@@ -385,7 +407,7 @@ BIDI = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c
 PEOPLE = ("Arttu", "Maya Chen", "Stripe", "Peter Hope", "Eric", "Oslo", "Toyota", "Paypal", "Microsoft", "Susan Pope")
 
 
-@check("S19", "look-alike names", "no look-alike resolves, each is marked", c=100, n=2_000)
+@check("S19", "look-alike names", "no look-alike resolves, each is marked", c=100, n=2_000, broken=breaks.scripts)
 def spoofing(trial: Trial) -> str:
     """A name with a letter of another script is somebody else, is shown as such, and bidi controls reach no output."""
     luck = trial.random
