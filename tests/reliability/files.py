@@ -195,7 +195,7 @@ def _number(luck: Random, raw: bytearray) -> None:
 
 
 @check(
-    "F9", "round trips", "1,000 stores: JSONL byte-equal, GraphML isomorphic", c=40, n=1_000, broken=breaks.restoring
+    "F9", "round trips", "1,000 stores: JSONL byte-equal, GraphML isomorphic", c=25, n=1_000, broken=breaks.restoring
 )
 def round_trips(trial: Trial) -> str:
     """A random store comes back from JSON lines to the byte, and from GraphML with its names and intervals."""
@@ -278,7 +278,7 @@ def alone(path: Path, kind: str, *, strict: bool) -> tuple[str, float, int, int,
 
 
 @check(
-    "S8", "XML bombs", "refused in < 1 s and < 64 MiB, nothing else opened", c=8, n=200, broken=breaks.refusals_of_files
+    "S8", "XML bombs", "refused in < 1 s and < 64 MiB, nothing else opened", c=4, n=200, broken=breaks.refusals_of_files
 )
 def xml_bombs(trial: Trial) -> str:
     """Hostile XML is refused in a process of its own, which opens no other file and no socket meanwhile."""
@@ -299,7 +299,7 @@ def xml_bombs(trial: Trial) -> str:
 
 
 @check(
-    "S9", "decompression bombs", "refused before anything is made of them", c=5, n=54, broken=breaks.refusals_of_files
+    "S9", "decompression bombs", "refused before anything is made of them", c=3, n=54, broken=breaks.refusals_of_files
 )
 def packed_bombs(trial: Trial) -> str:
     """What unpacks to very much, or to a packed file, or is an archive, is refused in little time and memory."""
@@ -344,7 +344,7 @@ NASTY_NAMES = (
     "S10",
     "paths",
     "every file where it was asked for, mode 0600, none overwritten",
-    c=30,
+    c=14,
     n=100,
     broken=breaks.modes_of_files,
 )

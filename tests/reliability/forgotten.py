@@ -41,7 +41,7 @@ MOMENTS = (None, "2012-01-01", "2021-06-01", "2030-01-01")
 SYLLABLES = ("zyz", "quo", "vex", "pra", "thul", "mek", "dro", "ix", "wub", "hal")
 
 
-@check("S2", "forget residue", "0 of 200 leave a needle, before and after restart", c=12, n=200, broken=breaks.purging)
+@check("S2", "forget residue", "0 of 200 leave a needle, before and after restart", c=11, n=200, broken=breaks.purging)
 def residue(trial: Trial) -> str:
     """A needle is put somewhere among other things and forgotten; then it is looked for in everything.
 

@@ -121,7 +121,7 @@ def _bound(row: dict[str, str]) -> list[tuple[str, str]]:
     "F2",
     "differential histories",
     "0 differences from the reference model",
-    c=120,
+    c=60,
     n=20_000,
     broken=breaks.rivalry,
 )

@@ -126,7 +126,7 @@ class Pair:
             root.close()
 
 
-@check("S1", "scope leak", "0 of 10,000 probes", c=700, n=10_000, broken=breaks.scope_of_a_query)
+@check("S1", "scope leak", "0 of 10,000 probes", c=350, n=10_000, broken=breaks.scope_of_a_query)
 def scope_leak(trial: Trial) -> str:
     """0 answers that another scope's content changes or shows, over every public call, export and command."""
     by_command = max(trial.size // 10, len(RUN))

@@ -197,7 +197,7 @@ WHOLE_FILE = {"verify", "purge", "backup", "close", "__repr__", "vetoes.__iter__
     "S21",
     "statements bind their scope",
     "every statement on a scoped table",
-    c=400,
+    c=250,
     n=10_000,
     broken=breaks.binding_of_the_scope,
 )

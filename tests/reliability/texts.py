@@ -111,7 +111,7 @@ POINTS = (*range(1, 0xD800), *range(0xE000, 0x110000))
     "F6",
     "normalisation",
     "key(key(x)) = key(x) for all of Unicode",
-    c=120_000,
+    c=60_000,
     n=len(POINTS),
     broken=breaks.keys_in_one_pass,
 )
@@ -156,7 +156,7 @@ META = (
 )  # fmt: skip
 
 
-@check("S5", "SQL injection", "5,000 inputs, schema unchanged, taken literally", c=300, n=5_000, broken=breaks.equality)
+@check("S5", "SQL injection", "5,000 inputs, schema unchanged, taken literally", c=150, n=5_000, broken=breaks.equality)
 def sql(trial: Trial) -> str:
     """Meta-characters in every text argument are the characters that they are.
 
@@ -233,7 +233,7 @@ FTS_WORDS = (
     "S6",
     "full-text query syntax",
     "5,000 queries, 0 errors, operators are text",
-    c=300,
+    c=150,
     n=5_000,
     broken=breaks.words_of_a_question,
 )
