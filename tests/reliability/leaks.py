@@ -6,9 +6,11 @@ import contextlib
 import inspect
 import io
 import re
+import shlex
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+import click
 from histories import Clock, graph
 from test_bad_input import _usable as usable
 from test_bad_input import sensible
@@ -16,7 +18,7 @@ from test_cli_reference import RUN
 
 import semgraph
 from semgraph.cli import main
-from semgraph.cli.app import PLACES
+from semgraph.cli.app import PLACES, cli
 from semgraph.errors import InputError
 from semgraph.exchange import WRITABLE
 
@@ -46,7 +48,7 @@ ELSEWHERE = "quexscope"
 #: Calls that are about the whole file, or that go to another scope on purpose.
 WHOLE_FILE = {"backup", "purge", "close", "scoped"}
 #: Commands that are about the whole file, or about none.
-NOT_PROBED = {"backup", "purge", "recover", "demo", "help", "config", "completion", "probe", "import", "serve"}
+NOT_PROBED = {"backup", "purge", "recover", "demo", "help", "config", "completion", "probe", "import"}
 #: The words of commands that have none in the test of their documents.
 MORE_WORDS = {
     "retract": ["Maya", "works_at"], "unretract": ["0" * 24], "unmerge": ["Maya"], "unalias": ["Maya", "Maya"],
@@ -129,7 +131,7 @@ class Pair:
 @check("S1", "scope leak", "0 of 10,000 probes", c=350, n=10_000, broken=breaks.scope_of_a_query)
 def scope_leak(trial: Trial) -> str:
     """0 answers that another scope's content changes or shows, over every public call, export and command."""
-    by_command = max(trial.size // 10, len(RUN))
+    by_command = max(trial.size // 10, len(PLACES))
     probes = api_probes(trial, trial.size - by_command) + command_probes(trial, by_command)
     return f"0 of {probes} probes, every call, export format and command in turn"
 
@@ -210,9 +212,7 @@ def _tokens(text: str) -> set[str]:
 
 def command_probes(trial: Trial, size: int) -> int:
     """Every command that reads or writes a scope, in both stores, as text and as JSON."""
-    words = RUN | MORE_WORDS
-    missing = set(PLACES) - set(words) - NOT_PROBED
-    assert not missing, f"commands without words for this probe: {sorted(missing)}"
+    words = {name: RUN.get(name) or MORE_WORDS.get(name) or _example(name) for name in PLACES}
     luck, names = trial.random, sorted(set(words) - NOT_PROBED)
     for done in trial.along(range(size), size):
         if done % 60 == 0:
@@ -226,6 +226,14 @@ def command_probes(trial: Trial, size: int) -> int:
         answers = [_typed(["--db", stored, *flags, name, *line]).replace(stored, "STORE") for stored in pair.stored]
         _same_but_size(f"{name} {line}", *answers)
     return size
+
+
+def _example(name: str) -> list[str]:
+    """The words after a command's name in the example of its help."""
+    found = cli.get_command(click.Context(cli), name)
+    lines = (found.epilog or "").splitlines() if found else []
+    typed = next((shlex.split(line) for line in lines if f" {name}" in line), [name])
+    return typed[typed.index(name) + 1 :]
 
 
 def _typed(words: list[str]) -> str:
