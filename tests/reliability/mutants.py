@@ -168,8 +168,8 @@ def killed(trial: Trial) -> str:
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__", "reliability"))
     for name in ("pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, tree / name)
-    quick = [m for m in MUTANTS if m.module in ("names.py", "gate.py")]
-    chosen = MUTANTS if trial.size >= len(MUTANTS) else trial.random.sample(quick, trial.size)
+    pool = [m for m in MUTANTS if m.module in ("names.py", "gate.py")] if trial.tier == "C" else MUTANTS
+    chosen = MUTANTS if trial.size >= len(MUTANTS) else trial.random.sample(pool, trial.size)
     survivors = []
     for mutant in trial.along(chosen, len(chosen)):
         path = tree / "semgraph" / mutant.module
