@@ -46,9 +46,7 @@ def long_fluent(count: int = 5_000) -> Iterator[dict[str, Any]]:
     """One value that changed very often."""
     for number in range(count):
         year, month = 1000 + number // 12, 1 + number % 12
-        yield {
-            "subject": "n0", "predicate": "lives_in", "object": f"n{number}", "valid_from": f"{year}-{month:02}",
-            "said_at": f"2001-{1 + number % 12:02}-{1 + number % 28:02}",
+        yield {"subject": "n0", "predicate": "lives_in", "object": f"n{number}", "valid_from": f"{year}-{month:02}"}
         }  # fmt: skip
 
 

@@ -185,8 +185,8 @@ _NAMES = "|".join(table.name for row, table in TABLES.items() if row is not Scop
 _SCOPED = re.compile(rf"\b(?:FROM|INTO|UPDATE|JOIN)\s+({_NAMES})\b", re.IGNORECASE)
 
 
-#: Whether facts have rows of their own at all, which decides how they are written and is told nobody.
-OF_THE_FILE = {"SELECT 1 FROM fact LIMIT 1"}
+#: Whether facts have rows of their own at all, and where the table of claims ends: told nobody.
+OF_THE_FILE = {"SELECT 1 FROM fact LIMIT 1", "SELECT rowid, id, recorded_at FROM claim ORDER BY rowid DESC LIMIT 1"}
 
 
 #: Calls that are about the whole file (whether its rows are whole, where bytes are left), or that read nothing.
