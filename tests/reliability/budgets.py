@@ -47,7 +47,6 @@ def long_fluent(count: int = 5_000) -> Iterator[dict[str, Any]]:
     for number in range(count):
         year, month = 1000 + number // 12, 1 + number % 12
         yield {"subject": "n0", "predicate": "lives_in", "object": f"n{number}", "valid_from": f"{year}-{month:02}"}
-        }  # fmt: skip
 
 
 EVERY_SHAPE: dict[str, Callable[..., Iterator[dict[str, Any]]]] = SHAPES | {
