@@ -6,7 +6,8 @@ Sizes default to 10,000 and 100,000 facts; files of an earlier run in the folder
 kinds of question: one names an entity ("who is the tutor of …"), one has words only. Told are the processor time of the
 whole `recall`, with columns loaded and all of it warm, the median; that of a new process until its first answer, once
 with pages in the store and once without; and of the two channels alone the ratio to FTS5's `bm25` over an OR of the
-same words and to a flat index of faiss over the same vectors (where faiss is installed), ten best each.
+same words and to a flat index of faiss over the same vectors (where faiss is installed): ten best each, out of as many vectors as recall
+takes.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from semgraph.store.schema import PageRow
 _QUESTIONS = 90
 _BATCH = 20_000
 _WARM = 12
+_LOOKED_AT = 120  # documents that recall takes from the channel of vectors
 _QUALITIES = ("annual", "brief", "cautious", "early", "final", "guarded", "hurried", "joint", "late")
 _OCCASIONS = ("accord", "appeal", "board", "claim", "debate", "election", "fair", "grant", "hearing")
 _FIRST = """
@@ -93,6 +95,7 @@ def medians(graph: KnowledgeGraph, asked: dict[str, list[str]]) -> dict[str, tup
 
 def lexical(graph: KnowledgeGraph, path: Path, data: World, asked: list[str]) -> float:
     """How many times as long FTS5 takes for the ten best by words."""
+    path.unlink(missing_ok=True)
     rival = by_hand(path, data, text_index=True)
     session = graph._session  # noqa: SLF001 - the channel alone
     with session.read():
@@ -133,7 +136,7 @@ def meaning(graph: KnowledgeGraph, asked: list[str]) -> tuple[float, float] | No
         rows = model.encode(asked)
 
         def ours(row: Any) -> Any:
-            return vectors.nearest(row, 10)
+            return vectors.nearest(row, _LOOKED_AT)
 
         def theirs(row: Any) -> Any:
             return flat.search(row[None], 10)
