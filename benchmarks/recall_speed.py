@@ -6,8 +6,8 @@ Sizes default to 10,000 and 100,000 facts; files of an earlier run in the folder
 kinds of question: one names an entity ("who is the tutor of …"), one has words only. Told are the processor time of the
 whole `recall`, with columns loaded and all of it warm, the median; that of a new process until its first answer, once
 with pages in the store and once without; and of the two channels alone the ratio to FTS5's `bm25` over an OR of the
-same words and to a flat index of faiss over the same vectors (where faiss is installed): ten best each, out of as many vectors as recall
-takes.
+same words and to a flat index of faiss over the same vectors (where faiss is installed): ten best each, out of as many
+vectors as recall takes.
 """
 
 from __future__ import annotations
