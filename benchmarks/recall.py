@@ -22,7 +22,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import numpy as np
+
 from semgraph import KnowledgeGraph
+from semgraph.embedding.static import StaticEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -275,6 +278,17 @@ def _before(found: list[str], first: str, second: str) -> bool:
 # -- the table
 
 
+def handed_over(folder: Path) -> StaticEmbedder | None:
+    """The table that the one in the package was to better, from a folder beside the data; None where there is none."""
+    path = folder / "static256_minilm.npz"
+    if not path.exists():
+        return None
+    with np.load(path) as stored:
+        numbers, scales = stored["q"], stored["s"]
+    pieces = (folder / "vocab.txt").read_text("utf-8").split("\n")[: len(numbers)]
+    return StaticEmbedder("handed over", pieces, numbers, scales)
+
+
 ALONE = {
     name: {"exact": 0, "lexical": 0, "vector": 0, "graph": 0, "context": 0, name: 1} for name in ("lexical", "vector")
 }
@@ -292,6 +306,9 @@ def main() -> None:
         ways |= {f"only {name}": ("default", channels) for name, channels in ALONE.items()}
         ways |= {f"without {name}": ("default", {name: 0}) for name in ("exact", "vector", "graph", "context")}
         ways["embedder=None"] = (None, None)
+        former = handed_over(options.data.parent / "embedder")
+        if former is not None:
+            ways["the table handed over"] = (former, None)
     print(f"half: {options.half}")
     for name in options.set or SETS:
         corpus = SETS[name](options.data)
