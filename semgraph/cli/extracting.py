@@ -26,8 +26,8 @@ _SHOWN: Final = 5
 
 
 @command(
-    example="semgraph extract chat.json --model gpt-4o-mini\n"
-    "semgraph extract notes.txt --model qwen3 --base-url http://localhost:8080/v1 --show-rejected"
+    example="semgraph extract chat.json --model gpt-4o-mini --show-rejected\n"
+    "semgraph extract notes.txt --model qwen3 --base-url http://localhost:8080/v1"
 )
 @click.argument("path", type=click.Path())
 @click.option("--model", envvar="SEMGRAPH_MODEL", help="The model, as its server calls it; else $SEMGRAPH_MODEL.")
@@ -44,11 +44,11 @@ _SHOWN: Final = 5
 @click.option("--dry-run", is_flag=True, help="Ask nothing, and say how much would be asked.")
 @pass_app
 def extract(app: App, /, path: str, model: str | None, *, show_rejected: bool, dry_run: bool, **words: Any) -> None:
-    """Make claims of a conversation or a text, with a language model.
+    """Make claims of a text, with a language model.
 
-    The file is sent in episodes to a server that speaks OpenAI's chat completions; its key is taken from
-    OPENAI_API_KEY. What the model answers is kept only where the sentence that it quotes says so, and passes the
-    language gate. Episodes that were done before are not asked for again: run it again to go on after an interruption.
+    The file, a conversation or a text, is sent in episodes to a server that speaks OpenAI's chat completions; its key
+    is taken from OPENAI_API_KEY. What the model answers is kept only where the sentence that it quotes says so, and
+    passes the language gate. Episodes that were done before are not asked for again: run it again to go on after an interruption.
     The PATH - is standard input.
     """
     if model is None and not dry_run:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+_READS: Final = f"{', '.join(READABLE[:-1])} or {READABLE[-1]}"
+
 
 @command(
     example="semgraph export notes.jsonl.gz\nsemgraph export --at 2024 notes.gexf\n"
@@ -106,7 +108,7 @@ def _ask_to_replace(path: str) -> None:
     "semgraph import memory.jsonl --dry-run",
 )
 @click.argument("path", type=click.Path())
-@click.option("--format", type=click.Choice(READABLE), help="The format; by the suffix if left out.")
+@click.option("--format", type=click.Choice(READABLE), metavar="NAME", help=f"{_READS}; by the suffix if left out.")
 @click.option("--source", metavar="TEXT", help="Who says all of it, whatever the file says.")
 @click.option(
     "--unregistered",
@@ -220,9 +222,10 @@ def backup(app: App, /, path: str) -> None:
 @command(example="semgraph reembed")
 @pass_app
 def reembed(app: App) -> None:
-    """Make the vectors that recall by meaning needs and that are missing, or of another model.
+    """Make vectors that are missing or of another model.
 
-    What was interrupted goes on where it stopped. The table that ships with semgraph needs no stored vectors.
+    They are what recall by meaning compares. What was interrupted goes on where it stopped. The table that ships with
+    semgraph needs no stored vectors.
     """
     graph = app.graph(writing=True)
     with working("making vectors", graph.stats()["claims"]) as reach:
