@@ -48,8 +48,8 @@ def extract(app: App, /, path: str, model: str | None, *, show_rejected: bool, d
 
     The file, a conversation or a text, is sent in episodes to a server that speaks OpenAI's chat completions; its key
     is taken from OPENAI_API_KEY. What the model answers is kept only where the sentence that it quotes says so, and
-    passes the language gate. Episodes that were done before are not asked for again: run it again to go on after an interruption.
-    The PATH - is standard input.
+    passes the language gate. Episodes that were done before are not asked for again: run it again to go on after an
+    interruption. The PATH - is standard input.
     """
     if model is None and not dry_run:
         raise click.UsageError("which model? Give --model, or set SEMGRAPH_MODEL")
