@@ -15,6 +15,8 @@ from reliability.running import Results, run
 #: The same chance every time, so that a change is judged by what it changes.
 SEED = int(os.environ.get("SEMGRAPH_SEED", "1"))
 
+pytestmark = pytest.mark.reliability
+
 
 @pytest.mark.parametrize("id", every_check())
 def test_promise(id):
