@@ -35,15 +35,19 @@ _CONTRACTIONS: Final = (
     (re.compile(r"(?<=\w)'s(?= (?:\w+ing|been|no longer|not) )"), " is"),
 )
 _OPENERS: Final = re.compile(
-    r"(?:(?:(?:hey|hi|hello)(?: [A-Z]\w*)?|actually|also|again|and|anyway|btw|but|by the way|fact|for the record|fyi|"
-    r"honestly|however|just so you know|no|note|note that|oh|ok|okay|please note|please remember|remember|"
-    r"remember that|so|update|well|yeah|yes)[,:]? )+",
+    r"(?:(?:(?:hey|hi|hello)(?: [A-Z]\w*)?|actually|also|again|and|anyway|as it happens|basically|btw|but|by the way|"
+    r"currently|eventually|fact|finally|for the record|fortunately|frankly|furthermore|fyi|happily|honestly|however|"
+    r"incidentally|indeed|interestingly|just so you know|luckily|meanwhile|moreover|nevertheless|no|note|note that|oh|"
+    r"obviously|of course|ok|okay|please|please note|please remember|plus|remember|remember that|sadly|so|surprisingly|"
+    r"thankfully|unfortunately|update|well|yeah|yes)[,:]? )+",
     re.IGNORECASE,
 )
 # What makes a sentence say less, or something else, than its main clause.
 _NOT_PLAIN: Final = re.compile(
-    r"\b(?:allegedly|almost|barely|believe|believes|can|could|hardly|heard|hope|hopes|if|imagine|(?-i:may)|might|must|nearly|"
-    r"never|nobody|pretend|reportedly|said|says|should|supposedly|think|thinks|unless|whether|wish|would)\b|[?\"“”]",
+    r"\b(?:allegedly|almost|apparently|arguably|barely|believe|believes|can|could|hardly|heard|hope|hopefully|hopes|if|"
+    r"imagine|(?-i:may)|maybe|might|must|nearly|never|nobody|perhaps|possibly|potentially|presumably|pretend|probably|"
+    r"purportedly|reportedly|said|says|seemingly|should|supposedly|tentatively|think|thinks|unless|unlikely|whether|wish|"
+    r"would)\b|[?\"“”]",
     re.IGNORECASE,
 )
 _PRONOUN: Final = re.compile("(?:I|we|you|he|she|it|they|this|that) ", re.IGNORECASE)

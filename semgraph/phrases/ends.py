@@ -18,12 +18,13 @@ _MOST_WORDS: Final = 6
 _SPEAKERS: Final = frozenset(("i", "me", "my", "myself", "the user", "user", "you", "your"))
 _NO_NAME: Final = frozenset(
     words(
-        "a about after all also although among an and any anybody anything as at because before between both but by "
-        "despite during even everybody everyone everything for from he her here him himself his home how i i'm if in "
-        "it it's its just lately like majority many me most my myself no nobody none not nothing of on once one only "
-        "or our over people really she since so some somebody someone something still such than that that's the their "
-        "them then there there's these they this those though to too under until us very we what when where which "
-        "while who why with without yet you your"
+        "a about after afterwards all also although among an and any anybody anything as at because before between "
+        "both but by despite during earlier even everybody everyone everything for formerly from he her here him "
+        "himself his home how i i'm if in initially it it's its just lately later like majority many me most my "
+        "myself no nobody none not nothing of on once one only or originally our over people previously really "
+        "recently she since so some somebody someone something soon still such than that that's the their them then "
+        "there there's these they this those though to today tomorrow too under until us very we what when where "
+        "which while who why with without yesterday yet you your"
     )
 )
 _VERBAL: Final = frozenset(
