@@ -128,6 +128,18 @@ def test_further_columns_are_details_and_the_source_speaks():
     assert (fact.sources, fact.confidence, fact.qualifiers) == (("user",), 0.4, {"shoe size": "42"})
 
 
+@pytest.mark.parametrize("lost", ["subject", "object", "object_kind", "subject_id", "status"])
+def test_a_table_of_ours_that_lost_a_column_is_that_of_another(lost: str):
+    """Found by the import fuzz: a damaged name of a column was an error of Python's."""
+    kg = graph()
+    data = written(rich(), "csv").replace(lost.encode(), b"damaged", 1)
+    try:
+        taken(kg, data, "csv")
+    except ImportRejected:
+        assert len(kg) == 0
+    assert kg.verify() == []
+
+
 @pytest.mark.parametrize(
     ("data", "code", "says"),
     [

@@ -111,7 +111,7 @@ def take_tables(kg: KnowledgeGraph, place: Place, source: str | None, unregister
     """
     shown = shown_name(place)
     head, rows = _read(place)
-    if {"subject_id", "object_id", "fact_id", "predicate", "status"} <= set(head):
+    if {*_ENDS, "fact_id", "predicate", "status"} <= set(head):
         graph = _graph(head, rows, shown)
         if isinstance(place, (str, os.PathLike)) and nodes_path(Path(place)).is_file():
             _add_nodes(graph, nodes_path(Path(place)))
