@@ -162,6 +162,36 @@ def test_a_model_s_change_is_believed_only_where_the_sentence_tells_one():
     assert plain.words["kind"] == "state"
 
 
+@pytest.mark.parametrize(
+    ("sentence", "code"),
+    [
+        ("I have never lived in Rome, Oslo or Bergen.", "ungrounded"),
+        ("I have never, in all my life, lived in Oslo.", "ungrounded"),
+        ("I dont live in Oslo.", "ungrounded"),
+        ("Nobody in my family lives in Oslo.", "ungrounded"),
+        ("It is false that I live in Oslo.", "ungrounded"),
+        ("I refuse to move to Oslo.", "ungrounded"),
+        ("I live in Bergen rather than Oslo.", "ungrounded"),
+        ("Ich wohne nicht in Oslo.", "ungrounded"),
+        ('Bob said "I live in Oslo".', "ungrounded"),
+        ("If I lived in Oslo, I would sail.", "hedged"),
+        ("I wish I lived in Oslo.", "hedged"),
+        ("Suppose I lived in Oslo.", "hedged"),
+        ("Had I lived in Oslo, I would know.", "hedged"),
+        ("I almost moved to Oslo.", "hedged"),
+        ("I thought I lived in Oslo.", "hedged"),
+        ("I do not live in Rome, I live in Oslo.", None),
+        ("I live in Oslo, not Bergen.", None),
+        ("I don't drink, but live in Oslo.", None),
+        ("I have lived in Oslo for almost ten years, and would not leave.", None),
+        ("I no longer live in Rome, and moved to Oslo.", None),
+    ],
+)
+def test_what_a_sentence_denies_or_only_supposes_is_no_fact(sentence: str, code: str | None):
+    read = reader(("user", sentence)).read(claim("user", "lives_in", "Oslo", sentence))
+    assert read.code == code, read
+
+
 def test_text_without_spaces_is_kept_in_its_own_script():
     read = reader(("user", "李国松住在北京。他会说法语。")).read(
         claim("李国松", "lives_in", "北京", "李国松住在北京。")

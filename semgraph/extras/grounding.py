@@ -54,8 +54,22 @@ _CHANGED: Final = re.compile(
     r"upgraded|converted|promoted|instead|started|joined|took over|now)\b"
 )
 _MOVED: Final = re.compile(r"\b(?:moved|switched|changed|migrated|relocated|transferred|renamed|upgraded|converted)\b")
-_DENIED: Final = re.compile(r"\b(?:not|never|no|none|without|cannot|neither|nor|\w+n't)\b")
-_CLAUSE: Final = re.compile(r"[;:]|,? (?:and|but|while|though|although|because|so|now)(?= )|, ")
+_NEVER: Final = (  # what denies the rest of a list too
+    r"not|never|nobody|cannot|neither|nor|\w+n't|(?:do|does|did|is|are|was|were|has|have|had|ca|wo|could|would)nt|"
+    r"hardly|scarcely|(?:false|untrue) that|den(?:y|ies|ied)|refus(?:e|es|ed) to|fail(?:s|ed)? to|"
+    r"nicht|nie|niemals|keine?[mnrs]?|pas|jamais|nunca|não|nao|non(?!-)|niet|geen|inte|ikke|aldrig?|не|никогда"
+)
+_DENIED: Final = re.compile(rf"\b(?:{_NEVER}|no|none|without)\b")
+_DENIED_ALL: Final = re.compile(rf"\b(?:{_NEVER})\b")
+_SUPPOSED: Final = re.compile(
+    r"\b(?:if|unless|whether|suppose|supposing|imagine|pretend\w*|wish(?:es|ed)?|dream(?:ed|t)|(?:almost|nearly) \w+ed|"
+    r"could|would(?! (?:later|then|become|go on|eventually|subsequently)\b)|(?:i|we|he|she|they|you) thought)\b|"
+    r"^had (?:i|we|he|she|they|you)\b"
+)
+_CLAUSE: Final = re.compile(r"([;:]|,? (?:and|but|while|though|although|because|so|now)(?= )|, )")
+_JOINS: Final = frozenset([",", ", and", "and"])
+_SUBJECT: Final = re.compile(r"\b(?:i|you|he|she|it|we|they|who|which)\b")
+_SPOKEN: Final = re.compile(r"[\"“„«][^\"“”«»]*[\"”»]")
 _TEXTS: Final = ("subject", "predicate", "object", "quote")
 
 
@@ -153,7 +167,7 @@ class Reader:
         if turn.speaker == ASSISTANT:
             raise _Unsupported("self_restatement", "the assistant said it; what it says is no evidence")
         said = tokens(sentence)
-        subject = self._subject(given["subject"], turn, said)
+        subject = self._subject(given["subject"], turn, sentence, said)
         reference = self._reference(turn)
         thing = self._object(given["object"], turn, sentence, said, reference)
         common: Words = {
@@ -165,16 +179,17 @@ class Reader:
         read = self._by_rules(sentence, subject, given["predicate"], thing, turn, reference)
         if read is not None:
             return {**read, **common}
-        kind, negative = _kind(str(found.get("kind") or "state"), sentence, thing)
+        kind, negative = _kind(str(found.get("kind") or "state"), sentence, subject, thing)
         when = _when(found, sentence, reference, over=kind == "change" and negative)
         told = {"subject": subject, "predicate": given["predicate"], "object": thing, "kind": kind}
         return {**told, "negative": negative or None, **when, **common}
 
     # -- names
 
-    def _subject(self, name: str, turn: Turn, said: str) -> str:
+    def _subject(self, name: str, turn: Turn, sentence: str, said: str) -> str:
         if fold_text(name) in SELF_NAMES or fold_text(name) == fold_text(turn.speaker):
-            if not _FIRST.isdisjoint(said.split()) or any(contains(said, one) for one in self._called(turn.speaker)):
+            own = tokens(_SPOKEN.sub(" ", sentence)).split()  # "I" in the words of others is somebody else
+            if not _FIRST.isdisjoint(own) or any(contains(said, one) for one in self._called(turn.speaker)):
                 return turn.speaker
             raise _Unsupported("ungrounded", "the sentence does not say that it is about the one who speaks")
         called = self._called(name)
@@ -227,7 +242,7 @@ def _plain_key(predicate: str) -> str | None:
         return None
 
 
-def _kind(kind: str, sentence: str, thing: str) -> tuple[str, bool]:
+def _kind(kind: str, sentence: str, subject: str, thing: str) -> tuple[str, bool]:
     """The kind that the words bear out, and whether the claim is negative.
 
     What supersedes what is for the graph to decide, by rules; a model's word that something changed or is over counts
@@ -235,9 +250,12 @@ def _kind(kind: str, sentence: str, thing: str) -> tuple[str, bool]:
     """
     if kind not in KINDS:
         raise _Unsupported("malformed", f"its kind is {', '.join(KINDS)}, not {kind[:40]!r}")
-    clause = fold_text(_clause(sentence, thing))
-    whole = fold_text(sentence).replace("’", "'")
-    over, denied = bool(_OVER.search(clause)), bool(_DENIED.search(clause))
+    before, own = _clause(sentence, subject, thing)
+    clause, whole = fold_text(own), fold_text(sentence).replace("’", "'")
+    if _SUPPOSED.search(clause):
+        raise _Unsupported("hedged", "the sentence only supposes it")
+    over, denied = bool(_OVER.search(clause)), bool(_DENIED.search(clause) or _passed_over(clause, thing))
+    denied = denied or any(_DENIED_ALL.search(part) and not _OVER.search(part) for part in map(fold_text, before))
     if kind == "ended":
         if not _OVER.search(whole):
             raise _Unsupported("ungrounded", "nothing in the sentence says that it is over")
@@ -253,10 +271,25 @@ def _kind(kind: str, sentence: str, thing: str) -> tuple[str, bool]:
     return ("change" if _MOVED.search(clause) else "state"), False
 
 
-def _clause(sentence: str, thing: str) -> str:
-    """The part of a sentence that names the object."""
+def _clause(sentence: str, subject: str, thing: str) -> tuple[list[str], str]:
+    """The part of a sentence that names the object, and those before it that it goes on from without a subject."""
     parts = _CLAUSE.split(sentence.replace("’", "'"))
-    return next((part for part in parts if contains(tokens(part), thing)), sentence)
+    at = next((at for at in range(0, len(parts), 2) if contains(tokens(parts[at]), thing)), None)
+    if at is None:
+        return [], sentence
+    first = at
+    while first and parts[first - 1].strip() in _JOINS and not _has_subject(parts[first], subject):
+        first -= 2
+    return parts[first:at:2], parts[at]
+
+
+def _has_subject(part: str, subject: str) -> bool:
+    return bool(_SUBJECT.search(fold_text(part))) or contains(tokens(part), subject)
+
+
+def _passed_over(clause: str, thing: str) -> bool:
+    """Whether something else is said to hold in place of the object."""
+    return any(contains(tokens(clause), f"{words} {thing}") for words in ("rather than", "instead of", "unlike"))
 
 
 # -- dates
