@@ -148,6 +148,21 @@ def test_what_is_told_again_after_it_was_deleted_holds_again(shelf):
         assert shelf.held() == set()
 
 
+def test_a_line_with_its_own_time_holds_again_after_it_was_gone(shelf, path: Path):
+    line = '{"type":"entity","name":"Ann","entityType":"","observations":["Likes tea"],"createdAt":1700000000}'
+    for text in (line, "", line):
+        path.write_text(text, encoding="utf-8")
+        shelf("delete_entities", entityNames=["nobody"])
+        assert {about for about, *_ in shelf.held()} == ({"Ann"} if text else set())
+
+
+def test_a_number_that_json_can_not_write_is_left_as_it_is(shelf, path: Path):
+    lines = [f'{{"type":"entity","name":"Bo","entityType":"","observations":[],"n":{n}}}' for n in ("1e400", "NaN")]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    shelf("create_entities", entities=[ANN])
+    assert path.read_text(encoding="utf-8").split("\n")[1:] == lines
+
+
 def test_a_file_that_is_there_is_taken_in_with_its_times(path: Path):
     path.write_text('{"name":"Ann","entityType":"person","observations":["tall"],"createdAt":1768313592}')
     shelf = Shelf(path)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from semgraph.errors import SemgraphError, StoreError
 from semgraph.exchange.lines import target, writing
 from semgraph.exchange.memorylines import Memory, read_memory, write_memory
+from semgraph.model import Outcome
 from semgraph.serving.memorygraph import key_of
 from semgraph.temporal import from_epoch
 from semgraph.vocabulary import STATES, predicate_key
@@ -116,15 +117,25 @@ class MemoryFile:
         held = self._holds()
         for ref in held.keys() - wanted.keys():
             self._graph.retract(held.pop(ref))
-        new = [(ref, {"said_at": now, **claim}) for ref, claim in wanted.items() if ref not in held]
-        if new:
-            batch = self._graph.add_all((claim for _, claim in new), receipts=True)
-            for (ref, _), receipt in zip(new, batch.receipts, strict=True):
-                if receipt.claim is None:
-                    self._refused.add(ref)
-                else:
-                    held[ref] = receipt.claim.id
+        new = {ref: {"said_at": now, **claim} for ref, claim in wanted.items() if ref not in held}
+        again = self._tell(new, held)  # withdrawn once, with the time that the line still gives
+        self._tell({ref: {**new[ref], "said_at": now} for ref in again}, held)
         return self._graph.at().known_at, held
+
+    def _tell(self, new: Mapping[str, Mapping[str, Any]], held: dict[str, str]) -> list[str]:
+        """Tell the graph some claims by their references; those of them that it has met, and does not hold."""
+        if not new:
+            return []
+        met = []
+        batch = self._graph.add_all(new.values(), receipts=True)
+        for ref, receipt in zip(new, batch.receipts, strict=True):
+            if receipt.claim is None:
+                self._refused.add(ref)
+                continue
+            held[ref] = receipt.claim.id
+            if receipt.outcome is Outcome.IDEMPOTENT:
+                met.append(ref)
+        return met
 
     def _holds(self) -> dict[str, str]:
         """The claims that the graph holds of the file, by their references."""
