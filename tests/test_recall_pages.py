@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import semgraph
-from semgraph import ConfigError, KnowledgeGraph
+from semgraph import ConfigError, KnowledgeGraph, exchange
 from semgraph.embedding import default_embedder
 from semgraph.index import vectors as vector_index
 from semgraph.index.idents import Idents
@@ -358,6 +358,20 @@ def test_pages_of_other_times_outlive_a_forgetting(path, small_pages, read_claim
     with opened(path) as graph:
         assert graph.recall("x7")
         assert len(read_claims) <= 10
+
+
+def test_as_many_claims_restored_by_another_are_not_taken_for_those_before(path, tmp_path):
+    export = tmp_path / "others.jsonl"
+    with closing(opened(tmp_path / "others.db")) as others:
+        others.add_all(sentences(5, start=50))
+        exchange.write(others, export)
+    with closing(opened(path)) as graph, closing(opened(path)) as other:
+        graph.add_all(sentences(5))
+        assert answers(graph, "P1")[0]
+        other.forget(everything=True)
+        exchange.read(other, export)
+        with closing(opened(path)) as fresh:
+            assert answers(graph, "P1") == answers(fresh, "P1") != [[]]
 
 
 def test_forgetting_everything_leaves_no_page(path, small_pages):

@@ -116,7 +116,12 @@ class Library:
         """Whether no claim was forgotten since."""
         if self.epoch == feed.epoch(told):
             return True
-        return store.count(ClaimRow, self.scope, recorded_at__le=self._known) == len(self.text)
+        if store.count(ClaimRow, self.scope, recorded_at__le=self._known) != len(self.text):
+            return False
+        there = store.tuples(
+            ClaimRow, self.scope, ("id",), recorded_at__le=self._known
+        )  # others may have been restored
+        return {claim for (claim,) in there} == set(self.text.ids)
 
     def _open(self, store: Store, latest: int) -> None:
         """Take in the pages of the store, and what lies between them; if one is damaged, nothing."""
