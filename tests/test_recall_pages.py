@@ -20,6 +20,7 @@ from semgraph.index.pages import packed, unpacked
 from semgraph.index.summed import Sums
 from semgraph.index.text import TextIndex
 from semgraph.recall import embedded, library, shelving
+from semgraph.recall.channels import _falling
 from semgraph.store import open_store
 from semgraph.store.schema import ClaimRow, PageRow, VectorRow
 
@@ -162,6 +163,25 @@ def test_an_index_loaded_from_pages_scores_as_the_one_that_they_are_of(documents
         (documents_found, scores), (again, others) = whole.scores(groups), loaded.scores(groups)
         assert again.tolist() == documents_found.tolist()
         assert others == pytest.approx(scores, rel=1e-5)
+
+
+def test_like_documents_score_alike_whenever_they_were_read():
+    index, page = TextIndex(), TextIndex()
+    page.add((f"{n:024x}", 0, 0, ["fox", "hen"]) for n in range(3))
+    index.load(unpacked(packed(page.page(0, 3))))
+    index.add((f"{n:024x}", 0, 0, ["fox", "hen", *["barn"] * n]) for n in (0, 40))
+    found, scores = index.scores([["fox"]])
+    assert found.tolist() == [0, 1, 2, 3, 4]
+    assert len(set(scores.tolist()[:4])) == 1 > scores[4] / scores[0]
+
+
+@given(st.permutations(range(12)), st.lists(st.integers(0, 2), min_size=12, max_size=12))
+def test_equal_documents_come_in_the_order_of_their_claims(order, scores):
+    ids = Idents()
+    ids.extend([f"{n * 7919 % 251:024x}"[::-1] for n in order])
+    told = np.array([scores[n] for n in order], np.float32)
+    found = [(ids[document], score) for document, score in _falling(ids, np.arange(12), told)]
+    assert found == sorted(found, key=lambda one: (-one[1], one[0]))
 
 
 def test_sums_have_the_cosines_of_the_vectors_that_they_stand_for(monkeypatch):

@@ -35,6 +35,11 @@ class Idents:
             raise IndexError(number)
         return found.hex()
 
+    def keys(self, numbers: NDArray[np.intp]) -> NDArray[np.uint64]:
+        """Numbers in the order of the identifiers themselves; 0 for those of another form."""
+        rows = np.frombuffer(self._packed, np.uint8).reshape(-1, _BYTES)[numbers, :8]
+        return np.ascontiguousarray(rows).view(">u8")[:, 0].astype(np.uint64)
+
     def extend(self, names: Sequence[str]) -> None:
         """Put these behind the others."""
         joined = "".join(names)

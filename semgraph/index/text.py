@@ -51,6 +51,7 @@ class TextIndex:
         self._impacts = np.zeros(0, np.float32)
         self._fresh: dict[int, list[tuple[int, int]]] = {}
         self._sorted = 0
+        self._usual = 0.0  # the average length when the impacts were worked out: what is fresh is measured by it too
         self._scores = np.zeros(0, np.float32)
         self.total = 0.0  # words in all documents
 
@@ -118,7 +119,8 @@ class TextIndex:
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(term, minlength=len(self._terms)))]).astype(np.int64)
         self._fresh = {}
         self._sorted = len(self)
-        self._impacts = _worth(self._counts, self._lengths.rows[self._documents] / self._average)
+        self._usual = self._average
+        self._impacts = _worth(self._counts, self._lengths.rows[self._documents] / self._usual)
 
     def _waiting(self) -> list[_Postings]:
         if not self._fresh:
@@ -216,7 +218,7 @@ class TextIndex:
         fresh = self._fresh.get(term)
         if fresh:
             flat = np.array(fresh, np.int64)
-            own = _worth(flat[:, 1], self._lengths.rows[flat[:, 0]] / self._average)
+            own = _worth(flat[:, 1], self._lengths.rows[flat[:, 0]] / (self._usual or self._average))
             documents, impacts = np.concatenate([documents, flat[:, 0]]), np.concatenate([impacts, own])
         return documents, impacts
 

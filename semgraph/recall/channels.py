@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from semgraph.index.idents import Idents
     from semgraph.recall.corpus import Corpus
     from semgraph.recall.library import Library
 
@@ -129,7 +130,7 @@ def _holding(
     """The best facts in the view's time, by the best of their claims."""
     found: dict[str, float] = {}
     ids = library.text.ids
-    falling = _falling(documents, scores)
+    falling = _falling(ids, documents, scores)
     size = wanted
     while batch := list(islice(falling, size)):
         told = corpus.behind([ids[document] for document, _ in batch])
@@ -143,20 +144,23 @@ def _holding(
     return found
 
 
-def _falling(documents: NDArray[np.intp], scores: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
-    """Documents with their scores, the best first, equal ones by number; only as much is sorted as is asked for."""
+def _falling(ids: Idents, documents: NDArray[np.intp], scores: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
+    """Documents with their scores, the best first, equal ones by claim; only as much is sorted as is asked for.
+
+    Their numbers tell when this process read them, which is nothing to order answers by.
+    """
     for size in _SORTED:
         if len(documents) <= 2 * size:
             break
         bar = np.partition(scores, len(scores) - size)[len(scores) - size]
         best = scores >= bar
-        yield from _in_order(documents[best], scores[best])
+        yield from _in_order(ids, documents[best], scores[best])
         documents, scores = documents[~best], scores[~best]
-    yield from _in_order(documents, scores)
+    yield from _in_order(ids, documents, scores)
 
 
-def _in_order(documents: NDArray[np.intp], scores: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
-    order = np.lexsort((documents, -scores))
+def _in_order(ids: Idents, documents: NDArray[np.intp], scores: NDArray[np.float32]) -> Iterator[tuple[int, float]]:
+    order = np.lexsort((documents, ids.keys(documents), -scores))
     return zip(documents[order].tolist(), scores[order].tolist(), strict=True)
 
 

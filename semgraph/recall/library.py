@@ -121,7 +121,7 @@ class Library:
         there = store.tuples(
             ClaimRow, self.scope, ("id",), recorded_at__le=self._known
         )  # others may have been restored
-        return {claim for (claim,) in there} == set(self.text.ids)
+        return {claim for (claim,) in there} == set(map(self.text.ids.__getitem__, range(len(self.text))))
 
     def _open(self, store: Store, latest: int) -> None:
         """Take in the pages of the store, and what lies between them; if one is damaged, nothing."""
