@@ -35,11 +35,12 @@ def types_of_names() -> None:
     names.entity_key = names._entity_key
 
 
-def rivalry() -> None:
-    """F2: of the values of one fluent none excludes another."""
-    from semgraph.fold import _Sweep
+def ends_of_claims() -> None:
+    """F2: what a claim says of its end is not heard."""
+    from semgraph import statement
 
-    _Sweep.exclusive = lambda *_, denied: denied
+    whole = statement._interval
+    statement._interval = lambda *given: (whole(*given)[0], None)
 
 
 def most_bytes() -> None:
@@ -56,11 +57,11 @@ def keys_in_one_pass() -> None:
     names._stable = lambda text, *, trim: names._trimmed(unicodedata.normalize("NFKC", text.casefold()), trim=trim)
 
 
-def errors_of_gzip() -> None:
-    """F7: what the unpacking of a file raises is passed on."""
-    from semgraph.exchange.lines import Bytes
+def errors_of_rows() -> None:
+    """F7: what a reader of XML says of a row is passed on as it is."""
+    from semgraph.exchange.xmlreading import _Target
 
-    Bytes.read = lambda self, size=-1: self._file.read(size)
+    _Target._refused = lambda _, error: error
 
 
 def restoring() -> None:

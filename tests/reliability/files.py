@@ -91,7 +91,7 @@ def sound_files() -> dict[str, bytes]:
     "20,000 damaged files: taken or refused, < 256 MiB, < 2 s",
     c=500,
     n=20_000,
-    broken=breaks.errors_of_gzip,
+    broken=breaks.errors_of_rows,
 )
 def imports(trial: Trial) -> str:
     """A damaged file of any format is taken or refused, in time and in little memory; a refused one leaves nothing."""
