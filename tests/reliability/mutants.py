@@ -29,7 +29,7 @@ class Mutant(NamedTuple):
 
 #: The tests that must notice, by module.
 KILLERS = {
-    "fold.py": ["tests/test_cases.py", "tests/test_invariants.py"],
+    "fold.py": ["tests/test_fold.py", "tests/test_cases.py", "tests/test_invariants.py"],
     "names.py": ["tests/test_names.py"],
     "gate.py": ["tests/test_gate.py"],
     "store/statements.py": ["tests/test_store_sqlite.py", "tests/test_store.py", "tests/test_invariants.py"],
