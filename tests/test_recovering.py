@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,6 +47,17 @@ def test_a_sound_file_comes_out_as_it_was(sound: Path, tmp_path: Path):
                 assert kg.verify() == []
             exports.append((tmp_path / f"{name}.jsonl").read_bytes())
         assert exports[0] == exports[1]
+
+
+def test_what_another_program_wrote_anew_is_taken_over_whole(sound: Path, tmp_path: Path):
+    with closing(sqlite3.connect(sound)) as other:
+        other.execute("VACUUM")
+    with pytest.raises(StoreError, match="another program"), KnowledgeGraph(sound) as kg:
+        list(kg.claims())
+    found = recover(sound, tmp_path / "b.db")
+    assert (found.saved["claim"], found.lost) == (242, {})
+    with KnowledgeGraph(tmp_path / "b.db") as kg:
+        assert kg.verify() == []
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -27,7 +27,10 @@ _BUSY: Final = "another process holds the lock of the store; try again"
 _FULL: Final = "no space is left for the store; free some and try again (nothing was written, reads go on)"
 _READ_ONLY: Final = "the store can't be written: make the file and its folder writable, or copy both elsewhere"
 #: What is said of a page that is not as it was written.
-CORRUPT: Final = "the store is damaged: run `semgraph verify` to see how far, or go back to a backup"
+CORRUPT: Final = (
+    "the store is damaged, or another program wrote to its file: run `semgraph verify` to see how far, "
+    "`semgraph recover` to save what is whole, or go back to a backup"
+)
 _DISK: Final = "the disk below the store failed; nothing of the transaction was kept"
 
 _KNOWN: Final[tuple[tuple[type[BaseException], type[StoreError], str], ...]] = (
