@@ -284,6 +284,8 @@ def test_the_command_line_takes_an_embedder_from_the_configuration(endpoint, tmp
         return done.returncode, done.stdout.decode().strip(), done.stderr.decode()
 
     env = {"SEMGRAPH_EMBEDDER": f"endpoint:letters@{endpoint.url}", "OPENAI_API_KEY": "a-secret"}
+    status, _, error = run("reembed", **env)
+    assert (status, "there is no store" in error, list(tmp_path.glob("notes.db*"))) == (1, True, [])
     assert run("add", "Ann", "states", "abba dada is a song", **env)[0] == 0
     assert run("reembed", **env)[:2] == (0, "1 vector made")
     assert json.loads(run("--json", "reembed", **env)[1]) == {"made": 0}

@@ -592,6 +592,36 @@ def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 CHAT = [{"role": role, "content": text, "timestamp": "2023-05-08T10:00:00Z"} for role, text in TALK]
 
 
+def test_a_date_that_cannot_be_read_is_refused_before_anything_is_asked(tmp_path: Path):
+    (tmp_path / "note.txt").write_text("I moved to Berlin last month.", encoding="utf-8")
+    words = ("--db", "k.db", "extract", "note.txt", "--dry-run", "--said-at")
+    bad = process(tmp_path, *words, "next Friday")
+    assert (bad.returncode, b"give the date" in bad.stderr) == (1, True)
+    good = process(tmp_path, *words, "2024-03")
+    assert (good.returncode, good.stdout) == (
+        0,
+        b"1 episode of 1 turn: about 7 tokens, and 900 more with each request\n",
+    )
+
+
+def test_said_at_of_a_text_dates_what_it_says(tmp_path: Path):
+    (tmp_path / "note.txt").write_text("I moved to Berlin last month.", encoding="utf-8")
+    with serving(
+        reply=lambda _: listed(claim("user", "lives_in", "Berlin", "I moved to Berlin last month."))
+    ) as server:
+        words = ("--db", "k.db", "extract", "note.txt", "--model", "small", "--base-url", server.url)
+        done = process(tmp_path, *words, "--said-at", "2024-03-15")
+    assert done.returncode == 0, done.stderr
+    with KnowledgeGraph(tmp_path / "k.db") as kg:
+        assert [str(one.said_at) for one in kg.claims()] == ["2024-03-15T00:00:00Z"]
+
+
+def test_the_command_without_a_key_names_its_own_option(tmp_path: Path):
+    (tmp_path / "note.txt").write_text("I moved to Berlin last month.", encoding="utf-8")
+    done = process(tmp_path, "--db", "k.db", "extract", "note.txt", "--model", "small", env={"OPENAI_API_KEY": ""})
+    assert (done.returncode, b"with --base-url" in done.stderr) == (1, True)
+
+
 def test_the_command_tells_what_it_kept_refused_and_cost(tmp_path: Path):
     (tmp_path / "chat.json").write_text(json.dumps(CHAT), encoding="utf-8")
     false = claim("Ann", "lives_in", "Mars", "My sister Ann lives in Oslo.")
@@ -599,7 +629,7 @@ def test_the_command_tells_what_it_kept_refused_and_cost(tmp_path: Path):
         words = ("--db", "k.db", "extract", "chat.json", "--model", "small", "--base-url", server.url)
         sized = process(tmp_path, "--db", "k.db", "extract", "chat.json", "--dry-run")
         assert (sized.returncode, server.asked, (tmp_path / "k.db").exists()) == (0, [], False)
-        assert sized.stdout.startswith(b"1 episode of 5 turns, about")
+        assert sized.stdout.startswith(b"1 episode of 5 turns: about")
         done = process(tmp_path, *words, "--show-rejected", "--prices", "2", "10")
         again = process(tmp_path, *words, "--json")
     assert done.returncode == 0, done.stderr

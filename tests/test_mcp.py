@@ -251,6 +251,49 @@ def test_a_client_that_leaves_in_the_middle_leaves_all_or_nothing(tmp_path: Path
 # -- the process
 
 
+def test_lines_that_are_piped_in_are_all_answered(tmp_path: Path):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    told = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        *(
+            {"id": n, "method": "tools/call", "params": {"name": name, "arguments": FACT if name == "add" else {}}}
+            for n, name in enumerate(("add", "conflicts", "profile"), 2)
+        ),
+    ]
+    done = subprocess.run(
+        command("--db", str(tmp_path / "notes.db"), "serve"),
+        input="".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in told).encode(),
+        env=ENV, capture_output=True, timeout=60, check=True,
+    )  # fmt: skip
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(one["id"] for one in answers) == [1, 2, 3, 4]
+    assert all("result" in one for one in answers)
+
+
+def test_a_call_that_is_called_off_keeps_the_server_for_moments_only(started):
+    shake(started)
+    send(started, {"id": 5, "method": "tools/call", "params": {"name": "add", "arguments": FACT}})
+    send(started, {"method": "notifications/cancelled", "params": {"requestId": 5}})
+    started.stdin.close()
+    assert started.wait(timeout=20) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--read-only", "--destructive"], "give one of the two"),
+        (["--port", "1", "--host", "localhost"], "--host and --port are for HTTP: give --http too"),
+        (["--expose"], "--expose is for HTTP"),
+        (["--name", "here.example"], "--name is for HTTP"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(words, says, capsys):
+    assert main(["--db", "nowhere.db", "serve", *words]) == 2
+    assert says in " ".join(capsys.readouterr().err.split())
+    assert not Path("nowhere.db").exists()
+
+
 def send(server, message):
     server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
     server.stdin.flush()

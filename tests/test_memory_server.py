@@ -245,11 +245,14 @@ def test_one_bad_line_hinders_none_of_the_others(path: Path):
     path.write_bytes(b'{"type":"entity","name":"Bo","entityType":"dog","observations":[]}\n' + bad + b"\n\xff\xfe\n")
     shelf = Shelf(path)
     assert [one["name"] for one in shelf.whole()["entities"]] == ["Bo"]
-    assert shelf.warned == [
+    warned = [
         "line 2 of the memory file is left as it is, and not read: it is no JSON",
         "line 3 of the memory file is left as it is, and not read: it is no UTF-8",
     ]
+    assert shelf.warned == warned
     shelf("create_entities", entities=[ANN])
+    shelf.whole()
+    assert shelf.warned == warned  # once, though the lines have other numbers now
     shelf.file.close()
     assert path.read_bytes().split(b"\n")[-2:] == [bad, b"\xff\xfe"]
 

@@ -120,6 +120,18 @@ def test_names_that_differ_in_case_are_one_and_ends_of_relations_exist(tmp_path:
     assert any("no line declares" in note for note in batch.notes)
 
 
+def test_what_an_import_says_counts_well_and_names_lines_only_where_there_are_some(tmp_path: Path):
+    at(tmp_path, "memory.jsonl", lines({"type": "entity", "name": " ", "entityType": "x", "observations": ["a"]}))
+    said = process(tmp_path, "--db", "a.db", "import", "memory.jsonl").stderr.decode()
+    assert "1 entity and 0 relations" in said
+    assert "(2 times: line 1)" in said
+    memories = [{"id": "a", "memory": "Maya lives in Oslo"}, {"id": "b", "memory": ""}]
+    (tmp_path / "mem0.json").write_text(json.dumps({"results": memories}), encoding="utf-8")
+    said = process(tmp_path, "--db", "a.db", "import", "mem0.json").stderr.decode()
+    assert "rejected: empty_entity" in said
+    assert "line " not in said
+
+
 def test_an_empty_or_foreign_memory_file_is_refused(tmp_path: Path):
     for data, code in ((b"", "empty"), (b"\n\n", "empty"), (b'{"a": 1}\n', "foreign")):
         with pytest.raises(ImportRejected) as refused:

@@ -94,6 +94,16 @@ def test_the_command_prints_a_table_and_goes_on_where_it_was(tmp_path):
     assert "finished earlier" in second.stderr
 
 
+def test_the_command_says_what_is_missing_to_run_the_checks():
+    without = (
+        "import sys, runpy; sys.modules['anyio'] = None; runpy.run_module('tests.reliability', run_name='__main__')"
+    )
+    words = [sys.executable, "-c", without, "--tier", "C", "--only", "K1"]
+    done = subprocess.run(words, cwd=Path(__file__).parents[1], capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert b"the module anyio is missing" in done.stderr
+
+
 def test_the_command_knows_its_checks():
     finished = command("--tier", "C", "--only", "K1,X9")
     assert finished.returncode == 2

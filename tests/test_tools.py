@@ -76,6 +76,8 @@ def test_what_is_not_offered_can_not_be_called():
     box = Toolbox(graph(), only=["about"])
     assert box.dispatch("add", {"subject": "a", "predicate": "likes", "object": "b"}).startswith("error: no_tool")
     assert box.dispatch("forget", {"entity": "a"}).startswith("error: no_tool")
+    with pytest.raises(InputError, match=r"as \['about'\]"):
+        Toolbox(graph(), only="about")
     with pytest.raises(InputError, match="nothing"):
         Toolbox(graph(), only=["nothing"])
     with pytest.raises(InputError, match="forget"):

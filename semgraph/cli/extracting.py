@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from semgraph.engine import KnowledgeGraph
     from semgraph.exchange.conversations import Session
     from semgraph.extras.extracting import Extraction, Extractor
+    from semgraph.temporal import Bound
 
 __all__: list[str] = []
 
@@ -89,15 +90,22 @@ def _read(app: App, graph: KnowledgeGraph, path: str, name: str, words: Any) -> 
 
     place = sys.stdin.buffer if path == "-" else path
     given = conversation_of(place, words["format"], reference_of(graph))
-    return given, name, app.when(words["said_at"])
+    return given, name, _said(app, words["said_at"])
+
+
+def _said(app: App, text: str | None) -> Bound | None:
+    """When all of it was said; the error of a date that can't be read, before anything is asked."""
+    from semgraph.temporal import parse_bound
+
+    return None if text is None else parse_bound(app.when(text), timezone=app.settings.get("timezone"))
 
 
 def _sized(episodes: Any) -> tuple[dict[str, int], list[str]]:
     size = sum(len(turn.text.encode()) for episode in episodes for turn in episode.turns)
     tokens = size // 4
     told = {"episodes": len(episodes), "turns": sum(len(one.turns) for one in episodes), "tokens": tokens}
-    size_of_all = f"{count(len(episodes), 'episode')} of {told['turns']:,} turns"
-    return told, [f"{size_of_all}, about {tokens:,} tokens, and 900 for each request"]
+    size_of_all = f"{count(len(episodes), 'episode')} of {count(told['turns'], 'turn')}"
+    return told, [f"{size_of_all}: about {count(tokens, 'token')}, and 900 more with each request"]
 
 
 def _lines(report: Extraction) -> Iterator[str]:

@@ -161,8 +161,9 @@ def _refusals(batch: Batch) -> Iterator[str]:
     for (code, reason), lines in found.items():
         told = [f"{len(lines)} times"] if len(lines) > 1 else []
         if all(lines):
-            more = f" and {len(lines) - _SHOWN:,} more" if len(lines) > _SHOWN else ""
-            told.append(f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:_SHOWN]))}{more}")
+            named = list(dict.fromkeys(lines))
+            more = f" and {len(named) - _SHOWN:,} more" if len(named) > _SHOWN else ""
+            told.append(f"line{'s' if len(named) > 1 else ''} {', '.join(map(str, named[:_SHOWN]))}{more}")
         yield clean(f"rejected: {code} — {reason}" + (f" ({': '.join(told)})" if told else ""))
 
 
@@ -227,7 +228,7 @@ def reembed(app: App) -> None:
     They are what recall by meaning compares. What was interrupted goes on where it stopped. The table that ships with
     semgraph needs no stored vectors.
     """
-    graph = app.graph(writing=True)
+    graph = app.graph(noting=True)  # writes to a file that is there, and makes none
     with working("making vectors", graph.stats()["claims"]) as reach:
         made = graph.reembed(progress=lambda done, _: reach(done))
     show(app, {"made": made}, [count(made, "vector") + " made"])

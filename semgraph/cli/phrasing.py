@@ -43,6 +43,7 @@ _PHRASES: Final = (
     (re.compile(r"conflict=, one of conflicts\(\),"), "--conflict ID, as `semgraph conflicts --ids` shows it,"),
     (re.compile(r"predicates\.define\('([^']*)', cardinality='(\w+)'\)"), r"`semgraph define \1 --cardinality \2`"),
     (re.compile(r"\bor \.?(?:instant|to_datetime)\b.*$"), ""),
+    (re.compile(r"\bwith base_url\b"), "with --base-url"),
     (re.compile(r"KnowledgeGraph\(.*?timezone=['\"]?([\w/]+)['\"]?\)"), r"--timezone \1"),
 )
 _CALL: Final = re.compile(r"(?<![\w.])(?:kg\.|v\.)?(?:names\.|predicates\.)?([a-z_]+)\(\)")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from semgraph.cli.app import command, default_file_path, pass_app
 from semgraph.cli.text import clean
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _MEMORY: Final = "MEMORY_FILE_PATH"
+_OF_HTTP: Final = ("host", "port", "expose", "names")
 _SECRET: Final = "SEMGRAPH_SERVE_TOKEN"  # noqa: S105 - the name of the variable that holds it
 
 
@@ -58,11 +60,12 @@ def serve(
     leaves, or when it is asked to (Ctrl-C).
 
     With --compat memory it has the tools of the reference memory server, on the file of MEMORY_FILE_PATH; what that
-    file ever held is kept beside it, in memory.db for memory.jsonl.
+    file ever held is kept beside it, in memory.db for memory.jsonl, or in the file of --db.
     """
     from semgraph.serving import SOURCE, Offer, needs_extra, serve, serve_memory
 
     needs_extra()
+    _check_together(http=http, read_only=read_only, destructive=destructive)
     address = _address(**place) if http else None
     if compat:
         if read_only or destructive:
@@ -83,6 +86,22 @@ def serve(
 
 def _say(line: str) -> None:
     click.echo(clean(f"semgraph: {line}"), err=True)
+
+
+def _check_together(*, http: bool, read_only: bool, destructive: bool) -> None:
+    """A usage error for options that would be without effect, or say the opposite of each other."""
+    if read_only and destructive:
+        raise click.UsageError(
+            "--read-only offers no tool that writes, --destructive more of them: give one of the two"
+        )
+    context = click.get_current_context()
+    idle = [f"--{name.removesuffix('s')}" for name in _OF_HTTP if _given(context, name)]
+    if idle and not http:
+        raise click.UsageError(f"{' and '.join(idle)} {'is' if len(idle) == 1 else 'are'} for HTTP: give --http too")
+
+
+def _given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT)
 
 
 def _address(host: str, port: int, names: tuple[str, ...], *, expose: bool) -> Address:

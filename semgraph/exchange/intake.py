@@ -59,7 +59,7 @@ def intake(kg: KnowledgeGraph, graph: ForeignGraph, source: str | None, unregist
         claims = list(teller.claims())
         batch = tell(kg, claims, unregistered)
         teller.make_lonely()
-    return replace(batch, notes=(*graph.notes, *teller.notes, *batch.notes))
+    return replace(batch, rejected_at=(), notes=(*graph.notes, *teller.notes, *batch.notes))
 
 
 def check_wishes(source: str | None, unregistered: str) -> None:

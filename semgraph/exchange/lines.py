@@ -159,6 +159,15 @@ def reading_bytes(place: Place, limit: int, hint: str) -> Iterator[Bytes]:
         yield found
 
 
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """So many of a thing, in a note.
+
+    >>> counted(1, "entity", "entities"), counted(1200, "relation")
+    ('1 entity', '1,200 relations')
+    """
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+
+
 def shown_name(place: Place) -> str:
     """What messages call a file: its name without the folders, which may say more than its owner wants to."""
     return os.path.basename(os.fsdecode(place)) if isinstance(place, (str, os.PathLike)) else "the stream"  # noqa: PTH119

@@ -13,6 +13,7 @@ from semgraph import phrases
 from semgraph.errors import ImportRejected
 from semgraph.exchange.conversations import spoken_at
 from semgraph.exchange.intake import not_ahead, tell
+from semgraph.exchange.lines import counted
 from semgraph.exchange.transcripts import reference_of
 from semgraph.phrases.dating import dated
 from semgraph.temporal import exact
@@ -58,7 +59,7 @@ def take_mem0(kg: KnowledgeGraph, document: object, shown: str, source: str | No
     reference = reference_of(kg)
     claims = list(mem0_claims(memories, source or "imported:mem0", reference))
     batch = tell(kg, [not_ahead(kg, claim) for claim in claims], unregistered)
-    return replace(batch, notes=(*_notes(document, memories), *batch.notes))
+    return replace(batch, rejected_at=(), notes=(*_notes(document, memories), *batch.notes))
 
 
 def _found(document: object, depth: int = _DEPTH) -> Iterator[dict[str, Any]]:
@@ -89,8 +90,11 @@ def _kind(found: Mapping[str, Any]) -> str | None:
 def _notes(document: object, memories: list[dict[str, Any]]) -> Iterator[str]:
     kinds = Counter(_kind(one) for one in memories)
     distinct = len({str(one["id"]) for one in memories if _kind(one) == "memory"})
-    parts = [f"{kinds['memory']:,} memories" + (f", {distinct:,} of them distinct" * (distinct < kinds["memory"]))]
-    parts += [f"{kinds[kind]:,} {kind}s" for kind in ("relation", "change") if kinds[kind]]
+    parts = [
+        counted(kinds["memory"], "memory", "memories")
+        + (f", {distinct:,} of them distinct" * (distinct < kinds["memory"]))
+    ]
+    parts += [counted(kinds[kind], kind) for kind in ("relation", "change") if kinds[kind]]
     yield ", ".join(parts)
     if any(one.get("expiration_date") for one in memories):
         yield "expiration dates hide a memory and end no fact: they are kept as details"

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from semgraph.errors import ImportRejected, RejectedError
 from semgraph.exchange.intake import define_missing, make_entities, not_ahead, tell
-from semgraph.exchange.lines import reading, shown_name
+from semgraph.exchange.lines import counted, reading, shown_name
 from semgraph.exchange.memorylines import Link, Node, Odd, line_of, read_line
 from semgraph.exchange.moments import moment_of
 from semgraph.model import Entity, Outcome, Receipt
@@ -85,12 +85,12 @@ def _records(place: Place) -> tuple[list[tuple[int, Record]], list[tuple[int, Re
 def _notes(records: list[tuple[int, Record]]) -> Iterator[str]:
     named = Counter(record.name for _, record in records if isinstance(record, Node))
     relations = [record for _, record in records if isinstance(record, Link)]
-    yield f"{len(named):,} entities and {len(relations):,} relations"
+    yield f"{counted(len(named), 'entity', 'entities')} and {counted(len(relations), 'relation')}"
     if twice := sum(times - 1 for times in named.values() if times > 1):
-        yield f"{twice:,} entities stand there more than once; their observations were put together"
+        yield f"{counted(twice, 'line')} of an entity that another line declares: the observations are put together"
     loose = {end for record in relations for end in (record.source, record.target)} - named.keys()
     if loose:
-        yield f"relations name {len(loose):,} entities that no line declares; they were made"
+        yield f"relations name {counted(len(loose), 'entity', 'entities')} that no line declares: also taken in"
 
 
 def memory_claims(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from semgraph import phrases, remembering
 from semgraph.errors import ImportRejected, RejectedError
 from semgraph.exchange.intake import not_ahead
-from semgraph.exchange.lines import reading, shown_name
+from semgraph.exchange.lines import counted, reading, shown_name
 from semgraph.model import Batch
 from semgraph.temporal import parse_bound
 
@@ -70,7 +70,7 @@ def take_notes(kg: KnowledgeGraph, place: Place, source: str | None) -> Batch:
                 counts[receipt.outcome.value] += 1
                 if receipt.code is not None:
                     refused.append((note.line, receipt))
-    told = [f"{len(notes):,} sentences"]
+    told = [counted(len(notes), "sentence")]
     if notes and all(note.date is None for note in notes):
         told.append("no date is in the file or its name: all of it counts as said now")
     return Batch(

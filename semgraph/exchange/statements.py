@@ -56,7 +56,7 @@ def take_statements(kg: KnowledgeGraph, entries: Sequence[Entry], source: str, u
             notes.append(f"{unnamed} names were left out: they can't be names here")
         if skipped := sum(entry.skipped for entry in entries):
             notes.append(f"{skipped} statements were left out: they have no value, or deny what others say")
-    return replace(batch, counts=dict(sorted(counts.items())), notes=tuple(notes))
+    return replace(batch, counts=dict(sorted(counts.items())), rejected_at=(), notes=tuple(notes))
 
 
 def _name(kg: KnowledgeGraph, entries: Sequence[Entry], source: str) -> int:

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from semgraph.errors import ImportRejected
 from semgraph.exchange.conversations import sessions_of
 from semgraph.exchange.intake import define_missing, not_ahead, tell
+from semgraph.exchange.lines import counted
 from semgraph.temporal import exact
 
 if TYPE_CHECKING:
@@ -47,13 +48,13 @@ def take_sessions(
         claims = list(_claims(sessions, source or f"imported:{kind}"))
         batch = tell(kg, [not_ahead(kg, claim) for claim in claims], unregistered)
     turns, remarks = (sum(map(len, parts)) for parts in zip(*((s.turns, s.remarks) for s in sessions), strict=True))
-    noted = f" and {remarks:,} remarks of who made the file" if remarks else ""
-    notes = [f"{len(sessions):,} sessions with {turns:,} turns{noted}, kept as they stand"]
+    noted = f" and {counted(remarks, 'remark')} of who made the file" if remarks else ""
+    notes = [f"{counted(len(sessions), 'session')} with {counted(turns, 'turn')}{noted}, kept as they stand"]
     if undated := sum(turn.said_at is None for session in sessions for turn in session.turns):
-        notes.append(f"{undated:,} turns have no time that can be read; they count as said now")
+        notes.append(f"without a time that can be read: {counted(undated, 'turn')}, counted as said now")
     if turns:
         notes.append("`semgraph extract` makes facts of what was said, with a language model")
-    return replace(batch, notes=(*notes, *batch.notes))
+    return replace(batch, rejected_at=(), notes=(*notes, *batch.notes))
 
 
 def reference_of(kg: KnowledgeGraph) -> datetime:

@@ -55,6 +55,8 @@ class Toolbox:
         removing: bool = False,
         timezone: str | None = None,
     ) -> None:
+        if isinstance(only, str):
+            raise InputError(f"only is a list of names of tools, as [{only!r}]")
         offer = Offer(source, timezone, writing, removing, _CALLS_A_MINUTE)
         self._service = service_of(graph, offer)
         wanted = set(self._service.tools) if only is None else set(only)

@@ -51,7 +51,7 @@ class MemoryFile:
         self._lock = threading.RLock()
         self._read: tuple[Stamp | None, bytes] = (None, b"")
         self._refused: set[str] = set()
-        self._told: set[int] = set()
+        self._told: set[bytes] = set()
         self._held: tuple[object, dict[str, str]] = (None, {})  # claims of the file by reference, as of a moment
         with self._lock:
             with graph.atomic():
@@ -81,8 +81,8 @@ class MemoryFile:
                     raise StoreError(f"can't read the memory file: {error.strerror}") from None
             memory = read_memory(self._read[1])
             for odd in memory.odd:
-                if odd.line not in self._told:
-                    self._told.add(odd.line)
+                if odd.raw not in self._told:  # its number differs after each change of the file
+                    self._told.add(odd.raw)
                     self._warn(f"line {odd.line} of the memory file is left as it is, and not read: {odd.why}")
             return memory
 

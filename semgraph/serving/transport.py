@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from semgraph.errors import ConfigError
 from semgraph.serving.limits import MAX_ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from typing import Self
 
     from mcp.server.lowlevel.server import Server
 
@@ -76,19 +78,107 @@ async def _stdio(server: Server[Any], close: Callable[[], None]) -> None:
             group.start_soon(_stop_on_signal, close)
         try:
             async with stdio_server() as (incoming, outgoing):
-                await server.run(incoming, outgoing, server.create_initialization_options())
+                calls = _OpenCalls(close)
+                heard, told = _Heard(incoming, calls), _Told(outgoing, calls)
+                await server.run(heard, told, server.create_initialization_options())
         except* (anyio.BrokenResourceError, BrokenPipeError, ConnectionError):
             _log.info("the client has gone")
         group.cancel_scope.cancel()
+
+
+class _OpenCalls:
+    """The requests that are not answered yet."""
+
+    def __init__(self, close: Callable[[], None]) -> None:
+        self._close = close
+        self._ids: set[object] = set()
+        self._changed = anyio.Event()
+
+    def note(self, item: object) -> None:
+        """A message went one way or the other."""
+        message = getattr(item, "message", None)
+        if isinstance(message, JSONRPCRequest):
+            self._ids.add(message.id)
+        elif isinstance(message, (JSONRPCResponse, JSONRPCError)):
+            self._done(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._done((message.params or {}).get("requestId"))
+
+    def _done(self, call: object) -> None:
+        self._ids.discard(call)
+        self._changed.set()
+
+    async def answered(self) -> None:
+        """Wait until none is open; end the process if that takes too long, as where nobody reads the answers."""
+        with anyio.move_on_after(_GRACE) as waiting:
+            while self._ids:
+                self._changed = anyio.Event()
+                await self._changed.wait()
+        if waiting.cancelled_caught:
+            await _leave(self._close)
+
+
+class _Stream:
+    """One way of a connection."""
+
+    def __init__(self, stream: Any, calls: _OpenCalls) -> None:
+        self._stream = stream
+        self._calls = calls
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: object) -> Any:
+        return await self._stream.__aexit__(*raised)
+
+
+class _Heard(_Stream):
+    """What a client says. It ends once all is answered: who sends a few lines and no more gets the answers to them."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self.receive()
+        except anyio.EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def receive(self) -> Any:
+        """The next message."""
+        try:
+            item = await self._stream.receive()
+        except anyio.EndOfStream:
+            await self._calls.answered()
+            raise
+        self._calls.note(item)
+        return item
+
+
+class _Told(_Stream):
+    """What a client is told."""
+
+    async def send(self, item: Any) -> None:
+        """Send a message."""
+        await self._stream.send(item)
+        self._calls.note(item)
 
 
 async def _stop_on_signal(close: Callable[[], None]) -> None:
     """End the process at once when asked to: the thread that waits for standard input can't be woken."""
     with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
         async for _ in signals:
-            with anyio.move_on_after(_GRACE, shield=True):
-                await anyio.to_thread.run_sync(close, abandon_on_cancel=True)
-            os._exit(0)
+            await _leave(close)
+
+
+async def _leave(close: Callable[[], None]) -> None:
+    with anyio.move_on_after(_GRACE, shield=True):
+        await anyio.to_thread.run_sync(close, abandon_on_cancel=True)
+    os._exit(0)
 
 
 # -- HTTP

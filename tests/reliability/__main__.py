@@ -42,7 +42,11 @@ def main(tier: str, only: str, seed: int | None, scale: float, *, fresh: bool, s
 
 
 def _chosen(only: str) -> list:
-    checks = every_check()
+    try:
+        checks = every_check()
+    except ModuleNotFoundError as error:
+        message = f"the module {error.name} is missing: .venv/bin/pip install -e '.[dev]' brings what the checks need"
+        raise click.ClickException(message) from None
     names = [name.strip().upper() for name in only.split(",") if name.strip()]
     unknown = [name for name in names if name not in checks and not (name.isalpha() and len(name) == 1)]
     if unknown:
