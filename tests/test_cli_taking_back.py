@@ -115,3 +115,15 @@ def test_what_may_be_repeated_may_be(db: str, capsys: pytest.CaptureFixture[str]
 def test_every_command_refuses_it():
     commands = [cli, *(cli.get_command(None, name) for name in PLACES)]
     assert all(isinstance(one, Once) for one in commands)
+
+
+def test_a_correction_to_what_was_denied_says_that_it_does_not_hold(db: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["--db", db, "correct", "Maya", "works_at", "Acme", "Acne"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["--db", db, "correct", "Maya", "works_at", "Acne", "Acme"]) == 0
+    assert "Acme does not hold: it had been denied itself; `semgraph add` says it anew" in capsys.readouterr().err
+    assert main(["--db", db, "value", "Maya", "works_at", "none"]) == 0
+    assert main(["--db", db, "add", "Maya", "works_at", "Acme", "--valid-from", "2020"]) == 0
+    capsys.readouterr()
+    assert main(["--db", db, "value", "Maya", "works_at"]) == 0
+    assert capsys.readouterr().out == "Acme\n"

@@ -142,7 +142,11 @@ def _say_nothing_held(doing: str, near: str) -> None:
 def correct(app: App, /, subject: str, predicate: str, old: str, new: str, **words: Any) -> None:
     """Say that NEW was true, and OLD never was."""
     graph = app.graph(writing=True)
-    show(app, graph.correct(app.name(subject), predicate, app.name(old), app.name(new), **app.timed(words)))
+    done = graph.correct(app.name(subject), predicate, app.name(old), app.name(new), **app.timed(words))
+    show(app, done)
+    if all(fact.negative for fact in done.facts) and not app.json:
+        message = f"semgraph: {new} does not hold: it had been denied itself; `semgraph add` says it anew"
+        click.echo(clean(message), err=True)
 
 
 @command(example="semgraph retract 31d67b3a86889ef7f39e4d0e --reason 'another Maya'")
