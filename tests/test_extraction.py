@@ -192,6 +192,14 @@ def test_what_a_sentence_denies_or_only_supposes_is_no_fact(sentence: str, code:
     assert read.code == code, read
 
 
+def test_what_several_say_of_themselves_is_told_of_each():
+    said = "I live in Oslo."
+    talk = reader(("assistant", said), ("Maya", said), ("user", said))
+    for who, ref in (("Maya", "s1#2"), ("user", "s1#3")):
+        read = talk.read(claim(who, "lives_in", "Oslo", said))
+        assert (read.words["subject"], read.words["source_ref"]) == (who, ref)
+
+
 def test_text_without_spaces_is_kept_in_its_own_script():
     read = reader(("user", "李国松住在北京。他会说法语。")).read(
         claim("李国松", "lives_in", "北京", "李国松住在北京。")

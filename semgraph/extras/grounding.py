@@ -157,11 +157,14 @@ class Reader:
         quote = tokens(given["quote"])
         if not quote.strip():
             raise _Unsupported("malformed", "its quote has no word in it")
-        for turn, words in self._turns:
-            if quote in words:
-                whole = [sentence for sentence in phrases.sentences(turn.text) if quote in tokens(sentence)]
-                return turn, whole[0] if whole else given["quote"]
-        raise _Unsupported("ungrounded", "the sentence that it quotes is not in the text")
+        subject = fold_text(given["subject"])
+        said = [turn for turn, words in self._turns if quote in words]
+        if not said:
+            raise _Unsupported("ungrounded", "the sentence that it quotes is not in the text")
+        # Several may have said the same of themselves.
+        turn = min(said, key=lambda one: (fold_text(one.speaker) != subject, one.speaker == ASSISTANT))
+        whole = [sentence for sentence in phrases.sentences(turn.text) if quote in tokens(sentence)]
+        return turn, whole[0] if whole else given["quote"]
 
     def _words(self, found: Mapping[str, Any], given: Mapping[str, str], turn: Turn, sentence: str) -> Words:
         if turn.speaker == ASSISTANT:
