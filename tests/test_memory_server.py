@@ -163,6 +163,19 @@ def test_a_number_that_json_can_not_write_is_left_as_it_is(shelf, path: Path):
     assert path.read_text(encoding="utf-8").split("\n")[1:] == lines
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes of files are of POSIX")
+def test_the_mode_of_the_file_stays_and_drafts_of_the_dead_go(path: Path):
+    left, other = path.with_name(f".{path.name}.{'0a' * 6}.tmp"), path.with_name(f".{path.name}.mine.tmp")
+    for each in (path, left, other):
+        each.write_bytes(b"")
+    path.chmod(0o664)
+    shelf = Shelf(path)
+    shelf("create_entities", entities=[ANN])
+    shelf.file.close()
+    assert path.stat().st_mode & 0o777 == 0o664
+    assert (left.exists(), other.exists()) == (False, True)
+
+
 def test_a_file_that_is_there_is_taken_in_with_its_times(path: Path):
     path.write_text('{"name":"Ann","entityType":"person","observations":["tall"],"createdAt":1768313592}')
     shelf = Shelf(path)

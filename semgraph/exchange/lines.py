@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import os
 import stat
@@ -210,6 +211,8 @@ def writing(place: Place) -> Iterator[IO[bytes]]:
     try:
         descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
         try:
+            with suppress(OSError):  # whoever could read the file that is replaced still can
+                draft.chmod(stat.S_IMODE(path.stat().st_mode))
             with os.fdopen(descriptor, "wb") as file:
                 yield from _packed(file, packed=path.name.lower().endswith(".gz"))
                 file.flush()
@@ -221,6 +224,13 @@ def writing(place: Place) -> Iterator[IO[bytes]]:
                 draft.unlink()
     except OSError as error:
         raise from_system(error, path, "write") from None
+
+
+def clear_drafts(path: Path) -> None:
+    """Remove what writers that were killed left beside a file; nobody may be writing it meanwhile."""
+    for draft in path.parent.glob(f".{glob.escape(path.name[:100])}.{'[0-9a-f]' * 12}.tmp"):
+        with suppress(OSError):
+            draft.unlink()
 
 
 def _packed(file: IO[bytes], *, packed: bool) -> Iterator[IO[bytes]]:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from semgraph.errors import SemgraphError, StoreError
-from semgraph.exchange.lines import target, writing
+from semgraph.exchange.lines import clear_drafts, target, writing
 from semgraph.exchange.memorylines import Memory, read_memory, write_memory
 from semgraph.model import Outcome
 from semgraph.serving.memorygraph import key_of
@@ -55,6 +55,7 @@ class MemoryFile:
         self._held: tuple[object, dict[str, str]] = (None, {})  # claims of the file by reference, as of a moment
         with self._lock:
             with graph.atomic():
+                clear_drafts(self.path)
                 held = self._keep(self.load(), datetime.now(UTC))
             self._held = held
 
