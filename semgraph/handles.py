@@ -48,7 +48,7 @@ class Names:
             remembering.check_phrases(self._session, [name, label])
             directory, ledger = self._session.directory, self._session.ledger
             number = directory.declare(name, label, bounds, recorded_at, self._session.config.source)
-            ledger.refold(ledger.dependents(self._as_value(number)), recorded_at)
+            ledger.refold(ledger.as_values([number]), recorded_at)
             return directory.entity(ledger.at().entity(number))
 
     def alias(
@@ -148,8 +148,8 @@ class Names:
         with self._session.write() as recorded_at:
             directory, ledger = self._session.directory, self._session.ledger
             src, dst = directory.unmerge(duplicate, recorded_at)
-            fluents = self._fluents_at([src]) | self._fluents_at([dst])
-            ledger.refold(self._whole(fluents), recorded_at)
+            parted = self._members(src) | self._members(dst)  # each may hold others that were merged into it
+            ledger.refold(self._whole(self._fluents_at(parted)), recorded_at)
             return directory.entity(src)
 
     def keep_apart(self, a: Name, b: Name) -> None:
@@ -198,20 +198,15 @@ class Names:
     def _bounds(self, valid_from: When | None, valid_to: When | None) -> Bounds:
         return alias_bounds(self._session.when(valid_from), self._session.when(valid_to))
 
-    def _as_value(self, number: int) -> set[Fluent]:
-        """The fluents in which an entity is a value."""
-        ledger = self._session.ledger
-        snapshot = ledger.at()
-        raws = snapshot.members.get(number, [number])
-        rows = ledger.store.select(ClaimRow, ledger.scope, object=[f"e{raw}" for raw in raws])
-        return ledger.fluents_of(rows, snapshot)
-
     def _around(self, name: Name) -> set[Fluent]:
-        directory, snapshot = self._session.directory, self._session.ledger.at()
-        number = directory.known(name, snapshot)
-        return self._fluents_at(snapshot.members.get(number, [number])) | {
-            (number, p) for _, p in self._fluents_at(snapshot.members.get(number, [number]))
-        }
+        number = self._session.directory.known(name, self._session.ledger.at())
+        found = self._fluents_at(self._members(number))
+        return found | {(number, predicate) for _, predicate in found}
+
+    def _members(self, number: int) -> set[int]:
+        """The entities that are now one with this one, itself too."""
+        snapshot = self._session.ledger.at()
+        return {number, *snapshot.members.get(snapshot.entity(number), ())}
 
     def _fluents_at(self, raws: Iterable[int]) -> set[Fluent]:
         """The fluents of every claim that one of the entities is an end of, as things stand."""

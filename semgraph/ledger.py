@@ -56,6 +56,26 @@ class Ledger(Replaying):
                 found |= belief.neighbours(*fluent)
         return found
 
+    def around(self, fluents: Collection[Fluent]) -> set[Fluent]:
+        """The fluents whose facts may change when these take their claims in another way, the claims being the same.
+
+        They are these, those that share an edge's far end with them where that matters, and all derived from either.
+        """
+        belief = Belief(self.at())
+        return self.dependents(set(fluents).union(*(belief.neighbours(*fluent) for fluent in fluents)))
+
+    def as_values(self, numbers: Iterable[int]) -> set[Fluent]:
+        """The fluents whose facts may change when the entities refine other values no more.
+
+        At the far end of a mirrored predicate, the value is the subject.
+        """
+        snapshot = self.at()
+        raws = {raw for number in numbers for raw in snapshot.members.get(snapshot.entity(number), [number])}
+        rows = self.store.select(ClaimRow, self.scope, object=sorted(f"e{raw}" for raw in raws))
+        subjects = self.store.select(ClaimRow, self.scope, subject=sorted(raws))
+        rows += [row for row in subjects if self._links(self.registry().canonical(row.predicate))]
+        return self.dependents(self.fluents_of(rows, snapshot))
+
     def dependents(self, fluents: set[Fluent]) -> set[Fluent]:
         """The fluents, and those of claims derived from what stands in them, transitively."""
         if not self.records.justified:

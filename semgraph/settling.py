@@ -153,7 +153,7 @@ def _keep_both(writer: Writer, reader: Reader, found: ConflictSet) -> Receipt:
         return Receipt(Outcome.IDEMPOTENT, why="nothing changes: they are kept side by side already")
     ledger.store.insert(fresh)
     ledger.forget_records()
-    ledger.refold(ledger.dependents({(subject, found.predicate)}), writer.recorded_at)
+    ledger.refold(ledger.around({(subject, found.predicate)}), writer.recorded_at)
     why = "the values are kept side by side from now on"
     if not ledger.registry().entry(found.predicate).registered:
         why += f"; predicates.define({found.predicate!r}, cardinality='many') says so for every subject"

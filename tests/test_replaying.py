@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semgraph import KnowledgeGraph, audit
+from semgraph import KnowledgeGraph, audit, read, write
+from semgraph.errors import InputError, NotFoundError
 from semgraph.fold import fold
 from semgraph.ledger import Ledger
 
+if TYPE_CHECKING:
+    from semgraph.model import ConflictSet
+
 NAMES = ("Ann", "Bo", "Cy", "Di", "Eve")
+KINDRED = ("Postgres", "Postgres 16", "Ann", "Bo", "Cy")  # one refines another, until it is declared
 MIRRORED = ({"symmetric": True}, {"symmetric": True, "cardinality": "one"}, {"unique_object": True})
 Edge = tuple[str, str, str | None]
 edges = st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES), st.sampled_from(["2010", "2015", "2020", None]))
@@ -67,6 +75,119 @@ def test_without_edges_of_two_ends_every_component_is_computed_alone():
         with kg.reading() as reader:
             assert isinstance(reader.ledger, Ledger)
             assert [len(groups) for groups in reader.ledger.together(audit._components(reader))] == [1] * 5
+
+
+def test_an_entity_that_is_parted_takes_along_as_a_value_what_was_merged_into_it():
+    with KnowledgeGraph() as kg:
+        kg.add("Eve", "likes", "Ann", valid_from="2020")
+        kg.add("Bo", "lives_in", "Leeds")
+        kg.add("Cy", "lives_in", "York")
+        kg.names.merge("Ann", "Bo")
+        kg.names.merge("Bo", "Cy")
+        assert str(kg.value("Eve", "likes")) == "Cy"
+        kg.names.unmerge("Bo")
+        assert str(kg.value("Eve", "likes")) == "Bo"
+        assert kg.verify() == []
+
+
+def pick(kg: KnowledgeGraph, subject: str) -> ConflictSet:
+    return next(found for found in kg.conflicts() if found.subject is not None and found.subject.label == subject)
+
+
+def tell_of_marriages(kg: KnowledgeGraph) -> None:
+    kg.add("Ann", "married_to", "Cy", valid_from="2010")
+    kg.add("Ann", "married_to", "Bo", valid_from="2020", kind="change")
+    kg.add("Ann", "married_to", "Cy")
+
+
+def test_two_values_that_are_kept_at_one_end_change_what_the_other_end_is_in_conflict_with():
+    with KnowledgeGraph() as kg:
+        kg.add("Dee", "married_to", "Cy", valid_from="2010")
+        tell_of_marriages(kg)
+        kg.settle("Ann", "married_to", "keep_both", conflict=pick(kg, "Ann"))
+        assert kg.verify() == []
+        (still,) = kg.conflicts()
+        assert [str(fact.valid_from) for fact in still.facts] == ["2010", "2010"]  # Ann's was closed in 2020 before
+
+
+def test_values_that_were_kept_elsewhere_change_the_other_end_here_too():
+    with KnowledgeGraph() as there, KnowledgeGraph() as here:
+        tell_of_marriages(there)
+        there.settle("Ann", "married_to", "keep_both")
+        for name in ("Bo", "Cy"):
+            there.add("Ann", "likes", name)  # so that she and they stay known
+        for claim in list(there.claims(predicate="married_to")):
+            there.forget(claim=claim.id)  # so that the decision comes alone
+        here.add("Dee", "married_to", "Cy", valid_from="2010")
+        tell_of_marriages(here)
+        read(here, written(there), format="jsonl")
+        assert here.verify() == []
+        (still,) = here.conflicts()
+        assert [str(fact.valid_from) for fact in still.facts] == ["2010", "2010"]
+
+
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize("options", [{"symmetric": True, "cardinality": "one"}, {"unique_object": True}])
+def test_a_subject_that_is_declared_refines_no_other_one_at_the_far_end(options, joined):
+    with KnowledgeGraph() as kg, KnowledgeGraph() as there:
+        for each in (kg, there):
+            each.predicates.define("tied_to", **{"cardinality": "many", **options})
+        kg.add("Postgres 16", "tied_to", "Acme", valid_from="2020")
+        kg.add("Postgres", "tied_to", "Acme", valid_from="2021")
+        assert list(kg.timeline("Postgres", "tied_to")) == []  # it confirms what is finer
+        (there if joined else kg).names.declare("Postgres 16")
+        if joined:
+            read(kg, written(there), format="jsonl")
+        assert kg.verify() == []
+        (coarse,), (fine,) = kg.timeline("Postgres", "tied_to"), kg.timeline("Postgres 16", "tied_to")
+        assert (str(fine.valid_to), str(coarse.valid_from)) == ("2021", "2021")
+
+
+Deed = tuple[str, str, str, str | None]
+deeds = st.lists(
+    st.tuples(
+        st.sampled_from(["add", "add", "add", "change", "keep_both", "declare", "retract", "merge", "unmerge"]),
+        st.sampled_from(KINDRED),
+        st.sampled_from(KINDRED),
+        st.sampled_from(["2010", "2015", "2020", None]),
+    ),
+    max_size=10,
+)
+
+
+@pytest.mark.parametrize("options", MIRRORED)
+@given(given_deeds=deeds)
+def test_the_facts_at_far_ends_follow_from_the_claims_after_every_deed(options, given_deeds):
+    with KnowledgeGraph() as kg:
+        kg.predicates.define("tied_to", **{"cardinality": "many", **options})
+        for number, (deed, a, b, since) in enumerate(given_deeds):
+            do(kg, number, deed, (a, b, since))
+            assert kg.verify() == []
+
+
+def do(kg: KnowledgeGraph, number: int, deed: str, edge: Edge) -> None:
+    a, b, since = edge
+    if deed in ("add", "change"):
+        kg.add(a, "tied_to", b, valid_from=since, kind="change" if deed == "change" else "state")
+    elif deed == "declare":
+        kg.names.declare(a)
+    elif deed == "keep_both" and (found := list(kg.conflicts())):
+        conflict = found[number % len(found)]
+        kg.settle(conflict.subject, "tied_to", "keep_both", conflict=conflict)
+    elif deed == "retract" and (claims := list(kg.claims())):
+        kg.retract(claims[number % len(claims)].id)
+    elif deed == "merge":
+        with suppress(InputError, NotFoundError):
+            kg.names.merge(a, b)
+    elif deed == "unmerge":
+        with suppress(InputError, NotFoundError):
+            kg.names.unmerge(a)
+
+
+def written(kg: KnowledgeGraph) -> io.BytesIO:
+    buffer = io.BytesIO()
+    write(kg, buffer, format="jsonl")
+    return io.BytesIO(buffer.getvalue())
 
 
 def test_a_far_end_that_was_merged_for_a_while_counts_for_what_was_believed_then():

@@ -17,7 +17,6 @@ from semgraph.exchange.claims import Claims
 from semgraph.store.schema import (
     AliasRow,
     ApartRow,
-    ClaimRow,
     CompatRow,
     DeclaredRow,
     DefinitionRow,
@@ -55,9 +54,11 @@ def join(kg: KnowledgeGraph, rows: Sequence[Row], source: str | None) -> Batch:
             names.find()
             names.make()
             later = names.alias()
-            touched = names.declare() | _keep_both(session, tables[CompatRow], names.places, recorded_at)
-            session.ledger.forget_records()
-            session.ledger.refold(session.ledger.dependents(touched), recorded_at)
+            declared = names.declare()
+            paired = _keep_both(session, tables[CompatRow], names.places, recorded_at)
+            ledger = session.ledger
+            ledger.forget_records()
+            ledger.refold(ledger.as_values(declared) | ledger.around(paired), recorded_at)
             done = Claims(session, recorded_at, names.places, names.shared, source).take(tables)
             _veto(session, tables[VetoRow], recorded_at)  # not before: they are not retroactive
         while later:
@@ -272,8 +273,8 @@ class _Names:
         places = {self.places[number] for number in self.bearers[name.key]}
         return here <= {snapshot.entity(place) for place in places if place is not None}
 
-    def declare(self) -> set[Fluent]:
-        """Take over which entities were declared, and which are kept apart; the fluents that this may change."""
+    def declare(self) -> list[int]:
+        """Take over which entities were declared, and which are kept apart; those that were not declared before."""
         session, ledger = self.session, self.session.ledger
         store, scope = session.store, ledger.scope
         known = {row.entity for row in store.select(DeclaredRow, scope)}
@@ -287,15 +288,7 @@ class _Names:
                 pairs.add((min(a, b), max(a, b)))
         pairs -= {(row.a, row.b) for row in store.select(ApartRow, scope)}
         store.insert([ApartRow(scope, a, b, self.recorded_at) for a, b in sorted(pairs)])
-        return self._as_values(fresh)
-
-    def _as_values(self, numbers: Sequence[int]) -> set[Fluent]:
-        """The fluents in which the entities are values: a declared one no longer refines a coarser name."""
-        ledger = self.session.ledger
-        snapshot = ledger.at()
-        raws = {raw for number in numbers for raw in snapshot.members.get(snapshot.entity(number), [number])}
-        rows = ledger.store.select(ClaimRow, ledger.scope, object=sorted(f"e{raw}" for raw in raws))
-        return ledger.fluents_of(rows, snapshot)
+        return fresh
 
 
 def _derived(row: EntityRow) -> int:
