@@ -42,11 +42,14 @@ def followed(
 def read(holdings: Holdings, snapshot: Snapshot, fluent: Fluent, fresh: Collection[str]) -> tuple[Tail | None, bool]:
     """How a fluent ended before the fresh claims, None where that can't be told; whether its claims are plain."""
     (subject, predicate), store, scope = fluent, holdings.store, holdings.scope
+    marks = holdings.records.retractions
+    if not marks.keys().isdisjoint(fresh):  # withdrawn as they came in, by what is joined
+        return None, False
     if holdings.is_made(subject):
         alone = all(row.id in fresh for row in holdings.on_subjects([subject], predicate))
         return (Tail() if alone else None), True
     rows = holdings.facts_of(*fluent)
-    tail, marks = Tail(), holdings.records.retractions
+    tail = Tail()
     told: Iterable[Past]
     if len(rows) <= _SHORT or holdings.is_read(fluent):
         told = (Past.of(row) for row in holdings.on_subjects([subject], predicate))

@@ -453,6 +453,13 @@ def test_any_history_is_restored_to_the_byte(operations: list[tuple]):
         assert seen(copy, moment) == seen(kg, moment)
 
 
+def test_a_claim_that_is_withdrawn_where_it_comes_from_is_no_part_of_what_it_joins():
+    told = ("add", "Ann", "works_at", "Bo", None, False)
+    kg = performed([("add", "Ann", "works_at", "Bo", "2019", False)], days=30)
+    read(kg, exported(performed([told, told, ("retract", "Ann", "works_at", "Bo")])))
+    assert kg.verify() == []
+
+
 @settings(max_examples=30)
 @given(st.lists(OPERATIONS, max_size=6), st.lists(OPERATIONS, max_size=6))
 def test_any_history_joins_any_other_once(operations: list[tuple], own: list[tuple]):
