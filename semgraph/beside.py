@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from semgraph import factrow
+from semgraph.errors import StoreCorrupt
 from semgraph.parallel import Parallel
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class Beside:
         if found is None:
             rows = [r for r in rows if r.separators == row.separators]
             facts = [(r, factrow.decode(r)) for r in rows]
-            claims = self._snapshot.ledger.fetch(c for _, body in facts for c in (*body.claims, *body.absorbed))
+            wanted = {c for _, body in facts for c in (*body.claims, *body.absorbed)}
+            claims = self._snapshot.ledger.fetch(wanted)
+            if len(claims) < len(wanted):
+                raise StoreCorrupt("a claim behind a fact is missing: run `semgraph verify`, and go back to a backup")
             found = self._parallel[*fluent, row.separators] = Parallel(facts, claims, self._snapshot)
             self._by_id.update((r.id, r) for r in rows)
         return found.rivals(row.id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semgraph.errors import SemgraphError, StoreCorrupt
 from semgraph.store.schema import FactRow
 from semgraph.temporal import POS_INF, UNKNOWN, Bound, exact
 
@@ -120,6 +121,7 @@ _read = json.JSONDecoder().raw_decode
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _texts: dict[int, tuple[Bound, str]] = {}
 _TEXTS_KEPT = 1 << 14
+_DAMAGED = "a fact of the store is damaged: run `semgraph verify`, and go back to a backup"
 
 
 def bound_text(bound: Bound) -> str:
@@ -133,7 +135,14 @@ def bound_text(bound: Bound) -> str:
 
 
 def decode(row: FactRow) -> Body:
-    """What `encode` kept in the body."""
+    """What `encode` kept in the body; StoreCorrupt where it is none."""
+    try:
+        return _decoded(row)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SemgraphError):
+        raise StoreCorrupt(_DAMAGED) from None
+
+
+def _decoded(row: FactRow) -> Body:
     body, _ = _read(row.body)
     basis = body["b"]
     start = UNKNOWN if basis == "unknown" else Bound.from_stored(row.valid_from, body.get("s", ""))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from semgraph.errors import StoreCorrupt
 from semgraph.index.marks import DISPUTED, LITERAL, NEGATIVE, NO_ENTITY, NOTHING, UNKNOWN_START, object_number
 from semgraph.instants import NEG_INF, POS_INF
 
@@ -287,6 +288,8 @@ def _grouped(stored: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]
 def _chunk(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Subjects, names of predicates, objects, starts, ends and flags of some stored rows."""
     subject, predicate, ref, negative, disputed, start, end = zip(*rows, strict=True)
+    if not {0, 1}.issuperset((*negative, *disputed)):
+        raise StoreCorrupt("a fact of the store is damaged: run `semgraph verify`, and go back to a backup")
     flags = np.array(negative, np.uint8) * NEGATIVE + np.array(disputed, np.uint8) * DISPUTED
     target = np.fromiter(map(object_number, ref), np.int64, len(rows))
     return np.array(subject, np.int64), predicate, target, np.array(start, np.int64), np.array(end, np.int64), flags

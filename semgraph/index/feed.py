@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from semgraph.errors import StoreCorrupt
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Touched", "appended", "epoch", "since", "started_afresh"]
 
 _LONGEST: Final = 1500  # characters: less than a page of the file, which a write makes anew anyway
+_DAMAGED: Final = "the list of what was touched is damaged: run `semgraph verify`, and go back to a backup"
 _WIDEST: Final = 400  # characters of an entry; a write that touched more says only that
 _WIDE: Final = "*"
 _BESIDES: Final = "+"
@@ -57,11 +60,21 @@ def started_afresh(feed: str, recorded_at: int) -> str:
 
 def epoch(feed: str) -> int:
     """A number that changes when everything has to be read again."""
-    return int(feed.partition(" ")[0]) if feed else 0
+    try:
+        return int(feed.partition(" ")[0]) if feed else 0
+    except ValueError:
+        raise StoreCorrupt(_DAMAGED) from None
 
 
 def since(feed: str, known: int) -> Touched | None:
     """What was touched after the moment `known` of the same epoch; None if the feed does not reach back so far."""
+    try:
+        return _since(feed, known)
+    except ValueError:
+        raise StoreCorrupt(_DAMAGED) from None
+
+
+def _since(feed: str, known: int) -> Touched | None:
     head, *entries = feed.split("\n")
     if not feed or known < int(head.partition(" ")[2]):
         return None

@@ -84,6 +84,8 @@ class Symbols:
             if all(value in numbers for value in wanted):
                 return
         ((last,),) = self._access.fetch("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'symbol'", ())
+        if not isinstance(last, int):
+            raise StoreCorrupt(_LOST)
         if last and len(wanted) > _FEW:
             self.find(wanted)
         fresh = [value for value in wanted if value not in numbers]

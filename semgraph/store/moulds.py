@@ -114,8 +114,8 @@ class Mould:
     __slots__ = ("_body", "_length", "_start", "_told", "_windowed", "disputed")
 
     def __init__(self, text: str) -> None:
-        head, _, body = text.partition(" ")
-        if head[:1] not in ("0", "1") or head[1:2] not in ("f", "s", "n"):
+        head, _, body = text.partition(" ") if isinstance(text, str) else ("", "", "")
+        if head[:1] not in ("0", "1") or head[1:2] not in ("f", "s", "n") or (head[2:] and not head[2:].isdecimal()):
             raise StoreCorrupt("a fact of the store is damaged: run `semgraph verify`, and go back to a backup")
         self.disputed = int(head[0])
         self._start = head[1]

@@ -6,8 +6,9 @@ from contextlib import suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final
 
+from semgraph.errors import StoreCorrupt
 from semgraph.store.interning import LONGEST, NOWHERE, Symbols, entity_of
-from semgraph.store.schema import Form
+from semgraph.store.schema import TABLES, ClaimRow, Form
 from semgraph.store.shapes import RowType, column, definition, fields, key_of, remembered
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 _IDENT_DIGITS: Final = 24
 _IDENT_BYTES: Final = _IDENT_DIGITS // 2
+#: The types of a column's values as callers have them: SQLite keeps those of the other columns right by itself.
+_TYPES: Final = {
+    form: frozenset({int if form is Form.NODE else str, type(None)})
+    for form in (Form.WORD, Form.NODE, Form.REF, Form.IDENT)
+}
+_FOREIGN: Final = "a row of the store holds what is none of its words: run `semgraph verify`, or go back to a backup"
 
 
 def packed(
@@ -90,8 +97,12 @@ def _packed_value(symbols: Symbols, found: Column, value: Any) -> Any:
 
 
 def unpacked(symbols: Symbols, table: RowType, rows: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    """Rows of the file as callers have them; columns past those of the table stay as they are."""
-    return _unpacked(symbols, [(found.at, found.form) for found in _special(table)], rows)
+    """Rows of the file as callers have them; columns past those of the table stay as they are.
+
+    StoreCorrupt where a value is of a type that callers never have, except in claims, whose digests tell.
+    """
+    checked = table in TABLES and table is not ClaimRow
+    return _unpacked(symbols, [(found.at, found.form) for found in _special(table)], rows, checked=checked)
 
 
 def unpacked_part(
@@ -99,11 +110,11 @@ def unpacked_part(
 ) -> Iterable[tuple[Any, ...]]:
     """The same of rows that have some columns only, in this order."""
     special = [(at, found.form) for at, found in enumerate(shown) if found.form is not Form.PLAIN]
-    return _unpacked(symbols, special, rows)
+    return _unpacked(symbols, special, rows, checked=False)
 
 
 def _unpacked(
-    symbols: Symbols, special: Sequence[tuple[int, Form]], rows: Sequence[tuple[Any, ...]]
+    symbols: Symbols, special: Sequence[tuple[int, Form]], rows: Sequence[tuple[Any, ...]], *, checked: bool
 ) -> Iterable[tuple[Any, ...]]:
     if not rows or not special:
         return rows
@@ -116,9 +127,11 @@ def _unpacked(
         values = by_column[at]
         if form is Form.IDENT:
             by_column[at] = [value.hex() if isinstance(value, bytes) else value for value in values]
-            continue
-        known = symbols.refs if form is Form.REF else symbols.values
-        by_column[at] = [known[v] if v is not None else None for v in values]
+        else:
+            known = symbols.refs if form is Form.REF else symbols.values
+            by_column[at] = [known[v] if v is not None else None for v in values]
+        if checked and not _TYPES[form].issuperset(map(type, by_column[at])):
+            raise StoreCorrupt(_FOREIGN)
     return zip(*by_column, strict=True)
 
 

@@ -230,3 +230,14 @@ def killers() -> None:
     from . import mutants
 
     mutants.KILLERS = {module: ["tests/test_oracle.py"] for module in mutants.KILLERS}
+
+
+def damage() -> None:
+    """F8: no checksum of a page and no digest of a claim is looked at, and verify sees nothing."""
+    from semgraph import pages
+    from semgraph.engine import KnowledgeGraph
+    from semgraph.store import tables
+
+    pages.is_whole = lambda *_: True
+    tables.unsealed = lambda _, rows: (row[:-1] for row in rows)
+    KnowledgeGraph.verify = lambda _: []
