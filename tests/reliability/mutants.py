@@ -170,6 +170,8 @@ def killed(trial: Trial) -> str:
         shutil.copy(ROOT / name, tree / name)
     pool = [m for m in MUTANTS if m.module in ("names.py", "gate.py")] if trial.tier == "C" else MUTANTS
     chosen = MUTANTS if trial.size >= len(MUTANTS) else trial.random.sample(pool, trial.size)
+    for module in sorted({mutant.module for mutant in chosen}):
+        assert _passes(tree, KILLERS[module]), f"the tests of {module} fail without any mutant"
     survivors = []
     for mutant in trial.along(chosen, len(chosen)):
         path = tree / "semgraph" / mutant.module
