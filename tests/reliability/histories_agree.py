@@ -98,7 +98,8 @@ def _neighbors(kg: Any, one: str, _: str, date: str) -> Any:
 
 
 def _ways(oracle: Any, one: str, other: str, date: str) -> Any:
-    return [[shown_key(n) for n in names] for names, *_ in oracle.paths(one, other, date, mode="snapshot")]
+    ways = [tuple(map(shown_key, names)) for names, *_ in oracle.paths(one, other, date, mode="snapshot")]
+    return [list(way) for way in dict.fromkeys(ways)]  # the model tells parallel facts of other intervals apart
 
 
 def _paths(kg: Any, one: str, other: str, date: str) -> Any:
