@@ -154,6 +154,10 @@ TABLE = {
         [told("a", 1, 1), told("b", 1, 2)],
         [("a", 1, None, "stated", "new|"), ("b", 1, None, "stated", "14|")],
     ),
+    "a lower voice does not end what ended nobody knows when": (
+        [told("a", 1, 8, 8, end_kind="soft"), told("b", 5, 5, source="tool")],
+        [("a", 1, 8, "stated", "new|E"), ("b", 5, None, "stated", "11|")],
+    ),
     "more than a day later is one": (
         [told("a", 1, 1), told("b", 1, 2.001)],
         [("b", 1, None, "stated", "12 g3|")],
@@ -166,3 +170,14 @@ def test_row_of_the_table(name: str) -> None:
     statements, wanted = TABLE[name]
     for order in permutations(statements):
         assert sorted(timeline(order)) == sorted(wanted)
+
+
+def test_of_what_happens_once_nothing_displaces_another_word() -> None:
+    said = [told("a", 1, 1), told("b", 3, 5, 9)]
+    assert timeline(said, Policy("once", DAY)) == [("a", 1, None, "stated", "new|"), ("b", 3, 9, "stated", "14|E")]
+
+
+@pytest.mark.parametrize("source", ["tool", "user"])
+def test_a_coarser_word_only_renews_a_finer_one(source: str) -> None:
+    policy = Policy("one", DAY, refines=lambda finer, coarser: finer.startswith(f"{coarser} "))
+    assert [row[0] for row in timeline([told("a b", 1, 1), told("a", 5, 5, source=source)], policy)] == ["a b"]
