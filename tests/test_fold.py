@@ -9,7 +9,7 @@ import pytest
 
 from semgraph.fold import fold
 from semgraph.segment import Policy, Statement, Value
-from semgraph.temporal import POS_INF, exact
+from semgraph.temporal import POS_INF, Bound, exact
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -158,6 +158,50 @@ TABLE = {
         [told("a", 1, 8, 8, end_kind="soft"), told("b", 5, 5, source="tool")],
         [("a", 1, 8, "stated", "new|E"), ("b", 5, None, "stated", "11|")],
     ),
+    "a value stays suspended for as long as another holds by a bounded word": (
+        [told("a", 1, 1), told("b", 5, 1, 8), told("b", 6, 1, 10)],
+        [
+            ("a", 1, 5, "stated", "new|13"),
+            ("a", 10, None, "resumed", "resumed|"),
+            ("b", 5, 10, "stated", "13 g2|E"),
+        ],
+    ),
+    "the end that a lower voice tells ends only its own word": (
+        [told("b", 1, 1), told("b", 2, 3, 5, source="tool")],
+        [("b", 1, None, "stated", "new|")],
+    ),
+    "an end that is told later ends also what was vouched for longer": (
+        [told("b", 1, 10), told("b", 2, 11, 5)],
+        [("b", 1, 5, "stated", "new|E")],
+    ),
+    "an end that was told before says nothing of a later word": (
+        [told("b", 1, 10), told("b", 2, 9, 5)],
+        [("b", 1, None, "stated", "new|")],
+    ),
+    "a start right after the day of the other one is certainly later": (
+        [told("a", 1, 1, start_bound=Bound(DAY, DAY, 2 * DAY, "day", 2 * DAY)), told("b", 2, 1)],
+        [("a", 1, 2, "stated", "new|12 g2"), ("b", 2, None, "stated", "12 g2|")],
+    ),
+    "a start within the day of the other one is not": (
+        [told("a", 1, 1, start_bound=Bound(DAY, DAY, 2 * DAY, "day", 2 * DAY)), told("b", 1.5, 1)],
+        [("a", 1, None, "stated", "new|"), ("b", 1.5, None, "stated", "14|")],
+    ),
+    "stretches of a value that meet are one": (
+        [told("b", 1, 1, 5), told("b", 5, 5)],
+        [("b", 1, None, "stated", "new|")],
+    ),
+    "an outdated word waits for the last end even where the changes are over before": (
+        [told("a", 1, 10, 7, change=True), told("a", 2, 10, 9, change=True), told("b", 5, 6), told("c", 6, 12)],
+        [
+            ("a", 1, 6, "stated", "new|12 g3"),
+            ("b", 9, 12, "resumed", "14|A g3"),
+            ("c", 6, None, "stated", "12 g3|"),
+        ],
+    ),
+    "a value told again ends the word that it had ended": (
+        [told("a", 1, 1), told("-a", 4, 4, source="tool", explicit_end=True), told("a", 5, 4.5)],
+        [("a", 1, None, "stated", "new|"), ("-a", 4, 5, "stated", "11|A 8.5")],
+    ),
     "more than a day later is one": (
         [told("a", 1, 1), told("b", 1, 2.001)],
         [("b", 1, None, "stated", "12 g3|")],
@@ -181,3 +225,15 @@ def test_of_what_happens_once_nothing_displaces_another_word() -> None:
 def test_a_coarser_word_only_renews_a_finer_one(source: str) -> None:
     policy = Policy("one", DAY, refines=lambda finer, coarser: finer.startswith(f"{coarser} "))
     assert [row[0] for row in timeline([told("a b", 1, 1), told("a", 5, 5, source=source)], policy)] == ["a b"]
+
+
+@pytest.mark.parametrize(("said", "assumed"), [(1, True), (7.9, True), (9, False)])
+def test_what_resumes_is_assumed_unless_it_was_said_after_the_gap(said: float, assumed: bool) -> None:  # noqa: FBT001
+    *_, resumed = (g for g in fold([told("a", 1, said), told("b", 5, 5, 8)], ONE) if g.value.ref == "a")
+    assert (resumed.start / DAY, resumed.assumed) == (8, assumed)
+
+
+@pytest.mark.parametrize(("by", "reason"), [("-a", "ended"), ("b", "superseded")])
+def test_a_negation_ends_and_another_value_supersedes(by: str, reason: str) -> None:
+    first, _ = fold([told("a", 1, 1), told(by, 5, 5, change=True)], ONE)
+    assert (first.value.ref, first.end / DAY, first.end_reason) == ("a", 5, reason)
