@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from semgraph import factrow
 from semgraph.errors import StoreCorrupt
 from semgraph.parallel import Parallel
+from semgraph.store.schema import FactRow, PastFactRow
+from semgraph.temporal import POS_INF
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
+    from typing import Any
 
     from semgraph.snapshot import Snapshot
-    from semgraph.store.schema import FactRow
 
     Fluent = tuple[int, str]
 
@@ -26,21 +28,30 @@ _TOGETHER: Final = 500  # fluents of which all is read at a time
 class Beside:
     """The fluents of one snapshot of which some fact may stand beside others."""
 
-    def __init__(self, snapshot: Snapshot, read: Callable[..., list[FactRow]], by_id: dict[str, FactRow]) -> None:
+    def __init__(self, snapshot: Snapshot, by_id: dict[str, FactRow]) -> None:
         self._snapshot = snapshot
-        self._read = read
         self._by_id = by_id  # to which what is met here is added
         self._whole: dict[Fluent, list[FactRow]] = {}
         self._parallel: dict[tuple[int, str, str], Parallel] = {}
         self._of: dict[int, set[str]] = {}  # predicates by subject of which a disputed fact was read
         self._by: dict[str, set[int]] = {}  # the reverse
 
-    def note(self, rows: Iterable[FactRow]) -> None:
-        """Take note of rows that were read: of the disputed ones somebody may ask what stands beside them."""
-        for row in rows:
+    def rows(self, **where: Any) -> list[FactRow]:
+        """The facts as believed at the snapshot's moment that meet the conditions.
+
+        Of the disputed ones somebody may ask what stands beside them, so they are taken note of.
+        """
+        store, scope, known_at = self._snapshot.ledger.store, self._snapshot.ledger.scope, self._snapshot.known_at
+        if known_at == POS_INF:
+            found = store.select(FactRow, scope, **where)
+        else:
+            past = store.select(PastFactRow, scope, sys_from__le=known_at, sys_to__gt=known_at, **where)
+            found = store.select(FactRow, scope, sys_from__le=known_at, **where) + [FactRow(*row) for row in past]
+        for row in found:
             if row.disputed:
                 self._of.setdefault(row.subject, set()).add(row.predicate)
                 self._by.setdefault(row.predicate, set()).add(row.subject)
+        return found
 
     def keep_whole(self, rows: Iterable[FactRow]) -> None:
         """Remember rows that are all those of their subjects."""
@@ -83,7 +94,7 @@ class Beside:
                 wanted.add((others.pop(), predicate))
         fresh: dict[Fluent, list[FactRow]] = {each: [] for each in wanted if each not in self._whole}
         subjects, predicates = ({each[place] for each in fresh} for place in (0, 1))
-        for row in self._read(subject=one_of(subjects), predicate=one_of(predicates)):
+        for row in self.rows(subject=one_of(subjects), predicate=one_of(predicates)):
             if (row.subject, row.predicate) in fresh:
                 fresh[row.subject, row.predicate].append(row)
         self._keep(fresh)

@@ -17,7 +17,6 @@ from semgraph.model import ConflictSet, Entity
 from semgraph.segment import Value
 from semgraph.statement import value_of
 from semgraph.stating import base_confidence
-from semgraph.store.schema import FactRow, PastFactRow
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from semgraph.ledger import Ledger, Snapshot
     from semgraph.model import Claim, Fact, Literal
     from semgraph.session import Session
-    from semgraph.store.schema import ClaimRow
+    from semgraph.store.schema import ClaimRow, FactRow
 
 __all__ = ["Reader", "Reading", "components"]
 
@@ -98,7 +97,7 @@ class Reader:
         self.directory: Directory = session.directory
         self._rows: dict[str, FactRow] = {}
         self._bodies: dict[tuple[str, int], factrow.Body] = {}
-        self.beside = Beside(snapshot, self.rows, self._rows)
+        self.beside = Beside(snapshot, self._rows)
         self._entities: dict[tuple[int, int | None], Entity] = {}
         self._sets: dict[tuple[str, int, object], frozenset[str]] = {}
         self._lowering: dict[frozenset[str], tuple[list[str], list[float]]] = {}
@@ -107,14 +106,7 @@ class Reader:
 
     def rows(self, **where: Any) -> list[FactRow]:
         """The facts as believed at the snapshot's moment that meet the conditions."""
-        store, scope, known_at = self.ledger.store, self.ledger.scope, self.snapshot.known_at
-        if known_at == POS_INF:
-            found = store.select(FactRow, scope, **where)
-        else:
-            past = store.select(PastFactRow, scope, sys_from__le=known_at, sys_to__gt=known_at, **where)
-            found = store.select(FactRow, scope, sys_from__le=known_at, **where) + [FactRow(*row) for row in past]
-        self.beside.note(found)
-        return found
+        return self.beside.rows(**where)
 
     def rows_onto(self, number: int) -> list[FactRow]:
         """The facts of others about an entity that can be read from there too."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
 import tracemalloc
+import weakref
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING, Any
 
@@ -169,3 +171,17 @@ def test_row_55_a_date_keeps_its_precision_through_a_file(kind: str, date: str):
     wanted = semgraph.parse_when(date)
     assert (str(fact.valid_from), fact.valid_from.precision) == (date, wanted.precision)
     assert (fact.valid_from.earliest, fact.valid_from.before) == (wanted.earliest, wanted.before)
+
+
+def test_what_was_read_for_a_part_of_the_graph_goes_without_the_collector():
+    kg = graph()
+    kg.add("Maya", "knows", "Bob")
+    gc.disable()
+    try:
+        with kg.reading() as reader:
+            assert reader.rows()
+            gone = weakref.ref(reader)
+            del reader
+        assert gone() is None
+    finally:
+        gc.enable()
