@@ -450,6 +450,39 @@ def test_real_answers_of_mem0_and_a_real_item_of_longmemeval(shared_data: Path):
     }
 
 
+WIKIDATA = {
+    "Q42.json.gz": {"new": 139},
+    "Q571.json.gz": {"new": 186},
+    "Q2112.json.gz": {"new": 187},
+    "Q217447.json.gz": {"new": 26},
+    "dump_1000_lines.json.gz": {"new": 149},
+    "dump_with_bugs.json.gz": {"new": 148},
+    "sample_dump_2015.json.gz": {"new": 149},
+    "kgtk_sample.tsv.gz": {"new": 4822, "duplicate": 1862},
+}
+
+
+@pytest.mark.shared_data
+@pytest.mark.parametrize("name", WIKIDATA)
+def test_real_files_of_wikidata_are_taken_whole_and_come_back(shared_data: Path, name: str):
+    path = shared_data / "memory_imports" / "wikidata" / name
+    kg, other, first, second = graph(), graph(), io.BytesIO(), io.BytesIO()
+    batch = semgraph.read(kg, path)
+    assert (batch.counts, batch.rejected) == (WIKIDATA[name], ())
+    assert semgraph.read(kg, path, dry_run=True).counts.keys() <= {"idempotent", "duplicate"}
+    semgraph.write(kg, first, format="jsonl")
+    semgraph.read(other, io.BytesIO(first.getvalue()), format="jsonl")
+    semgraph.write(other, second, format="jsonl")
+    assert first.getvalue() == second.getvalue()
+    assert (kg.verify(), other.verify()) == ([], [])
+
+
+@pytest.mark.shared_data
+def test_every_real_file_of_other_memories_is_read_by_a_test(shared_data: Path):
+    known = {*REAL, *WIKIDATA, "mem0_api_examples.json", "mem0_api_schemas.json", "longmemeval_item.json", "README.md"}
+    assert {path.name for path in (shared_data / "memory_imports").rglob("*") if path.is_file()} == known
+
+
 @pytest.mark.shared_data
 def test_real_conversations_come_back_turn_by_turn(shared_data: Path):
     kg = graph()
