@@ -7,6 +7,7 @@ however long the fluent has become. Property tests hold the result to the full f
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +20,7 @@ from semgraph.stating import base_confidence, rank_of, statement_of
 from semgraph.temporal import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from semgraph.factrow import Body
     from semgraph.segment import Policy, Statement, Value
@@ -207,9 +208,11 @@ def _written(
         held = tail.held[fact]
         touched[fact] = _Change(fact, held, held.segment, held.claims)
     changes: list[tuple[FactRow | None, Drafted]] = []
+    order = sorted(now.values(), key=lambda g: g.start)
+    starts, alone = [g.start for g in order], len(now) == 1 and tail.closed == NEG_INF
     for fact, one in touched.items():
-        first = tail.closed == NEG_INF
-        draft = _draft(one, entry, [*(now[key] for key in now if key != fact)], policy, first=first)
+        earlier = map(order.__getitem__, range(bisect_left(starts, one.segment.start) - 1, -1, -1))
+        draft = _draft(one, entry, earlier, policy, alone=alone)
         if draft is None:
             return None
         old = one.before
@@ -228,10 +231,10 @@ def _written(
     return Followed(changes, after)
 
 
-def _draft(one: _Change, entry: Predicate, others: Sequence[Segment], policy: Policy, *, first: bool) -> Draft | None:
+def _draft(one: _Change, entry: Predicate, earlier: Iterable[Segment], policy: Policy, *, alone: bool) -> Draft | None:
     """The fact but for its rivals and lineage; None where since when it may have held depends on what is over.
 
-    `first` where nothing is over.
+    `earlier`: the facts that began before it, the latest first. `alone` where there is no other, over ones included.
     """
     g, old = one.segment, one.before
     subject = one.claims[0].subject if old is None else old.row.subject
@@ -242,8 +245,8 @@ def _draft(one: _Change, entry: Predicate, others: Sequence[Segment], policy: Po
     if g.basis == "observed" and old is not None:
         draft.possible = (old.body.possible[0], draft.possible[1])
     elif g.basis == "observed":
-        limit = possible_from(g, (r for r in others if r.value != g.value and excludes(g, r, policy, ())))
-        if limit != g.start and (others or not first or limit != NEG_INF):
+        limit = possible_from(g, (r for r in earlier if r.value != g.value and excludes(g, r, policy, ())))
+        if limit != g.start and not (alone and limit == NEG_INF):
             return None
         draft.possible = (limit, draft.possible[1])
     return draft
@@ -259,21 +262,27 @@ def _rivals(
         for fact, held in tail.held.items():
             kept = [_shortened(Rival(*r), fact, now) for r in held.body.rivals]
             found[fact] = [rival for rival in kept if rival.start < rival.end]
-    fresh = [one for one in changed if one.before is None]
-    met = list(now.items())
-    for place, one in enumerate(fresh):
-        mine, later = one.segment, {other.id for other in fresh[place + 1 :]}
-        for fact, g in met:
-            start, end = max(g.start, mine.start), min(g.end, mine.end)
-            if fact in later or start >= end or g.value == mine.value or not excludes(g, mine, policy, ()):
-                continue
-            for a, b in ((fact, one.id), (one.id, fact)):
+    fresh = {one.id for one in changed if one.before is None}
+    for one, other, start, end in _meetings(now, fresh):
+        if now[one].value != now[other].value and excludes(now[one], now[other], policy, ()):
+            for a, b in ((one, other), (other, one)):
                 if a not in found:
                     found[a] = [Rival(*r) for r in tail.held[a].body.rivals] if a in tail.held else []
                 found[a].append(Rival(b, start, end, mirrored=False))
     for rivals in found.values():
         rivals.sort()
     return found
+
+
+def _meetings(now: Mapping[str, Segment], fresh: Collection[str]) -> Iterator[tuple[str, str, int, int]]:
+    """Each pair of facts of which one is fresh and which hold together, and from when to when."""
+    there: list[str] = []
+    for fact in sorted((fact for fact in now if now[fact].start < now[fact].end), key=lambda fact: now[fact].start):
+        start, end = now[fact].start, now[fact].end
+        there = [other for other in there if now[other].end > start]
+        met = there if fact in fresh else [other for other in there if other in fresh]
+        yield from ((other, fact, start, min(end, now[other].end)) for other in met)
+        there.append(fact)
 
 
 def _shortened(rival: Rival, fact: str, now: Mapping[str, Segment]) -> Rival:
