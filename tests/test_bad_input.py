@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import signal
 from contextlib import contextmanager
 from datetime import date, datetime, timedelta
 from itertools import combinations
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import pytest
+from bounded_work import hurry
 from histories import Clock, ever, graph, labels
 
 import semgraph
@@ -611,25 +611,6 @@ def _drained(answer: Any) -> None:
         list(answer)
     elif isinstance(answer, semgraph.GraphView):
         list(answer.facts())
-
-
-@contextmanager
-def hurry(seconds: int) -> Iterator[None]:
-    """An absurd argument must not keep a caller waiting either."""
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def late(*_: object) -> None:
-        raise AssertionError("it takes too long")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("name", _methods())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bounded_work import together
 from histories import Clock, conflict, day, ever, graph, labels, shown, spans, tell_all, timed
 
 import semgraph
@@ -281,25 +281,6 @@ def test_row_12_dates_of_all_shapes_can_be_compared(other: str) -> None:
 # -- one fact once, one thing once
 
 
-def _run(*works: Any) -> None:
-    """Work in threads at once; the first error of any is raised."""
-    errors: list[BaseException] = []
-
-    def guarded(work: Any) -> None:
-        try:
-            work()
-        except BaseException as error:  # noqa: BLE001 - handed to the test
-            errors.append(error)
-
-    threads = [threading.Thread(target=guarded, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-
-
 @pytest.mark.parametrize("handles", [1, 3])
 def test_row_13_the_same_claim_by_concurrent_writers_is_stored_once(handles: int, tmp_path: Path) -> None:
     opened = [graph(tmp_path / "store.db", durability="relaxed") for _ in range(handles)]
@@ -309,7 +290,7 @@ def test_row_13_the_same_claim_by_concurrent_writers_is_stored_once(handles: int
         for number in range(5):
             kg.add("Ann", "works_at", f"Firm {number}", valid_from=f"{2010 + number}", **said)
 
-    _run(*(lambda kg=kg: work(kg) for kg in opened for _ in range(2)))
+    together([*(lambda kg=kg: work(kg) for kg in opened for _ in range(2))])
     assert len(list(opened[0].claims())) == 5
     assert [e.label for e in opened[0].entities() if e.label == "Ann"] == ["Ann"]
     assert opened[-1].verify() == []
@@ -692,7 +673,7 @@ def test_row_31_32_threads_may_share_a_graph(threads: int, tmp_path: Path) -> No
             kg.add(f"P{number}", "uses", f"T{step}")
             kg.values(f"P{number}", "uses")
 
-    _run(*(lambda n=n: work(n) for n in range(threads)))
+    together([*(lambda n=n: work(n) for n in range(threads))])
     assert len(list(kg.facts(predicate="uses"))) == threads * 4
     assert kg.verify() == []
     kg.close()

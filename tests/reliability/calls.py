@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -23,10 +21,6 @@ DUNDER = ("__getitem__", "__contains__", "__iter__", "__len__", "__bool__", "__r
 OWNERS = ((KnowledgeGraph, ""), (Names, "names."), (Predicates, "predicates."), (Vetoes, "vetoes."))
 #: For the modules below the engine, not for callers.
 WITHIN = {"chunks", "held_rows", "moment", "reading"}
-
-
-class Late(BaseException):
-    """A call that takes too long; no handler of errors catches it."""
 
 
 def methods() -> list[str]:
@@ -89,22 +83,3 @@ def told(answer: Any, depth: int = 4) -> str:
         shown = " ".join(told(getattr(answer, f.name), depth - 1) for f in dataclasses.fields(answer))
         return f"{answer!r} {answer} {shown}"
     return f"{answer!r} {answer}"
-
-
-@contextmanager
-def hurry(seconds: float) -> Iterator[None]:
-    """The block is broken off with `Late` when it takes longer, where there are such signals."""
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-
-    def late(*_: object) -> None:
-        raise Late(f"it takes more than {seconds:g} s")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

@@ -8,13 +8,13 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import apsw
+from bounded_work import hurry
 from histories import Clock, ever, graph
 from sqlite_files import connected
 
 from semgraph import KnowledgeGraph, SemgraphError, StoreError, pages
 
 from . import breaks
-from .calls import hurry
 from .registry import Trial, check
 
 if TYPE_CHECKING:

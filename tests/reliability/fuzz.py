@@ -9,6 +9,7 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from bounded_work import hurry
 from test_bad_input import JUNK, _shared, sensible
 from test_bad_input import _usable as usable
 
@@ -16,7 +17,7 @@ import semgraph
 from semgraph import KnowledgeGraph, SemgraphError
 
 from . import breaks
-from .calls import called, hurry, member, methods, properties, told
+from .calls import called, member, methods, properties, told
 from .registry import Trial, check
 
 if TYPE_CHECKING:

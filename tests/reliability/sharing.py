@@ -13,6 +13,7 @@ from contextlib import closing, nullcontext, suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from bounded_work import together
 from histories import shown
 from oracle import Oracle
 
@@ -68,23 +69,7 @@ def _write(kg: KnowledgeGraph, chosen: random.Random, count: int, subjects: int)
 
 def _together(works: list[Callable[[], list[Acknowledged]]]) -> list[Acknowledged]:
     """What all of them acknowledged, each in a thread of its own; an error of one is raised here."""
-    found: list[Acknowledged] = []
-    errors: list[BaseException] = []
-
-    def run(work: Callable[[], list[Acknowledged]]) -> None:
-        try:
-            found.extend(work())
-        except BaseException as error:  # noqa: BLE001  # raised below
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return found
+    return [one for acknowledged in together(works) for one in acknowledged]
 
 
 def _judge(kg: KnowledgeGraph, acknowledged: list[Acknowledged]) -> None:
