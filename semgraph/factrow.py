@@ -84,10 +84,12 @@ def _at(bound: Bound, instant: int) -> Bound:
 
 
 def _unless_explicit(g: Segment) -> list[tuple[str, int, int]] | None:
-    """For a negative fact that some explicit end supports: when each of its other supports held."""
+    """For a negative fact that some explicit end supports: when each of its other supports held, if any did."""
     if not g.value.negative or not any(span.statement.explicit_end for span in g.spans):
         return None
     plain = [s for s in g.spans if not s.statement.explicit_end]
+    if all(s.since == s.until for s in plain):
+        return []
     return sorted((s.statement.claim, s.since, s.until) for s in plain)
 
 

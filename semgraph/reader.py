@@ -166,6 +166,8 @@ class Reader:
                 parts.append((since, until, [claim]))
         made = []
         for start, end, ids in parts:
+            if start == end:
+                continue
             claims = self.ledger.fetch(ids)
             kept = [c for c in body.claims if c in claims]
             own_start, own_end = start == row.valid_from, end == row.valid_to

@@ -457,7 +457,7 @@ class Fold:
         if w.start >= t:
             return
         segment = Segment(w.value, w.start, w.basis, w.lo, w.hi, t, t, t, reason, by)
-        segment.stints = [s for s in stints if s.start < s.end]
+        segment.stints = [s for s in stints if s.start <= s.end]  # row 4 counts what came at the very end, too
         if window:
             segment.reason, segment.end_lo, segment.end_hi = "ended", *window
             reason = ""

@@ -138,6 +138,8 @@ class Reader:
         said = [c.said for c, value in group if value == fact.value and not c.explicit_end]
         stints = [s for s in fact.stints if not s.take.claim.explicit_end]
         for start, end in union((s.start, s.end) for s in stints):
+            if start == end:
+                continue
             mine = [s for s in stints if start <= s.start and s.end <= end]
             opener = next(s.take for s in mine if s.start == start)
             basis, lo, hi = (opener.basis, opener.lo, opener.hi) if opener.start == start else ("resumed", start, start)

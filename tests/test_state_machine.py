@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -558,3 +559,28 @@ class EngineAndModel(RuleBasedStateMachine):
 TestEngineAndModel = EngineAndModel.TestCase
 TestEngineAndModel.pytestmark = [pytest.mark.timeout(900)]  # a failure is made small before it is shown
 TestEngineAndModel.settings = settings(max_examples=settings().max_examples, stateful_step_count=15)
+
+
+_WORDS = [
+    {"kind": kind, "o": o, "pol": pol}
+    for kind, pol in (("state", None), ("change", None), ("state", "-"), ("change", "-"))
+    for o in OBJECTS[:2]
+]
+
+
+@pytest.mark.parametrize("first", [None, "-"])
+@pytest.mark.parametrize("predicate", ["likes", "works_at", "collects", "ceo_of"])
+def test_what_is_told_of_a_value_at_the_instant_that_closes_it_counts_alike(predicate: str, first: str | None) -> None:
+    """Found by differential histories: a claim that joined a fact as it closed counted in the engine only."""
+    for one, other in combinations_with_replacement(_WORDS, 2):
+        life = EngineAndModel()
+        life.begin((predicate, "dislikes"))
+        told = [{"kind": "state", "o": "Acme", "pol": first, "from": "2010"}, one, other]
+        items = [
+            ({k: v for k, v in words.items() if v} | {"s": "Bo", "ref": f"d{n}"}, 0) for n, words in enumerate(told)
+        ]
+        EngineAndModel.add_all(life, items=items, replaces=None, pause=30)
+        life.timelines_agree()
+        life.values_agree()
+        life.conflicts_agree()
+        life.teardown()

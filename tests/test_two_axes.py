@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -517,6 +517,36 @@ def test_forgetting_who_was_once_merged_leaves_the_other_as_told(gone: str) -> N
     kg.forget(entity=gone)
     assert kg.verify() == []
     assert gone not in repr([line(f) for f in kg.during().facts()])
+
+
+def test_what_joins_a_fact_as_it_closes_counts_for_it_in_every_order() -> None:
+    """At one instant plain words come before changes: the second denial stands for the time before the change."""
+    told: list[dict[str, Any]] = [
+        {"negative": True, "valid_from": "2010", "source_ref": "d1"},
+        {"negative": True, "source_ref": "d2"},
+        {"kind": "change", "source_ref": "d3"},
+    ]
+    pictures = []
+    for order in permutations(told):
+        kg, _ = timed()
+        for words in order:
+            kg.add("Bo", "likes", "Acme", said_at="2023-05-01T00:00:00Z", **words)
+        pictures.append(ever(kg))
+        (fact,) = kg.at("2015").facts("Bo", "dislikes")
+        assert (fact.confidence, len(fact.claims)) == (0.92, 2)
+        assert kg.verify() == []
+    assert all(picture == pictures[0] for picture in pictures)
+
+
+def test_a_plain_negative_that_a_change_ends_at_once_is_no_fact_of_the_opposite() -> None:
+    """An end says nothing through an opposite, and a word that joins it in the instant of its close has no time."""
+    kg, clock = timed()
+    kg.end("Bo", "likes", "Acme", at="2010")
+    clock.tick(seconds=5)
+    words = {"subject": "Bo", "predicate": "likes", "object": "Acme"}
+    kg.add_all([words | {"negative": True}, words | {"kind": "change"}])
+    assert [line(f) for f in kg.during().facts("Bo", "dislikes")] == []
+    assert kg.verify() == []
 
 
 @pytest.mark.xfail(strict=True, reason="found by differential histories; which of the two should hold is not said yet")
