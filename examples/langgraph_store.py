@@ -1,4 +1,7 @@
-"""A graph of LangGraph with a memory that keeps history: each user's namespace is a scope, each put a change."""
+"""A graph of LangGraph with a memory that keeps history: each user's namespace is a scope, each put a change.
+
+It needs the extra: `pip install 'semgraph[langgraph]'`.
+"""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from semgraph.render import clean
 from semgraph.serving import memorygraph as ops
 from semgraph.serving.faults import CallRefused, told
 from semgraph.serving.limits import Rate
+from semgraph.serving.mistakes import wrong_arguments
 from semgraph.serving.server import following, reply_result, run_in_thread, watched
 from semgraph.serving.service import CallFailed, Reply, log_failure
 from semgraph.serving.watching import Watch
@@ -327,10 +328,7 @@ class MemoryService:
         try:
             asked = tool.takes.model_validate(dict(arguments))
         except ValidationError as error:
-            wrong = "; ".join(
-                f"{'.'.join(map(str, each['loc']))}: {each['msg'].lower()}" for each in error.errors()[:5]
-            )
-            raise CallRefused("bad_arguments", wrong) from None
+            raise CallRefused("bad_arguments", wrong_arguments(error, tool.takes)) from None
         if tool.reads:
             result = tool.work(self._file.load(), asked)
             return Reply(compact(result, 2), result)

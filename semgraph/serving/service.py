@@ -16,6 +16,7 @@ from semgraph.serving import guide, resources
 from semgraph.serving.catalogue import offered
 from semgraph.serving.faults import CallRefused, told
 from semgraph.serving.limits import MAX_ARGUMENTS
+from semgraph.serving.mistakes import wrong_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -28,7 +29,6 @@ __all__ = ["CallFailed", "Reply", "Service", "log_failure"]
 
 T = TypeVar("T")
 _log: Final = logging.getLogger("semgraph.serving")
-_MOST_WRONG: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Service:
         try:
             asked = tool.takes.model_validate(dict(arguments))
         except ValidationError as error:
-            raise CallRefused("bad_arguments", _wrong(error)) from None
+            raise CallRefused("bad_arguments", wrong_arguments(error, tool.takes)) from None
         return tool.work(self.desk, asked)
 
     def read(self, uri: str) -> str:
@@ -124,15 +124,6 @@ class Service:
 
 class CallFailed(Exception):
     """A call that came to nothing; the text is what the client is told."""
-
-
-def _wrong(error: ValidationError) -> str:
-    """What is wrong with arguments, without what they hold."""
-    found = []
-    for each in error.errors(include_url=False, include_context=False, include_input=False)[:_MOST_WRONG]:
-        place = ".".join(clean(str(part), 40) for part in each["loc"] if not str(part).startswith(("function", "lax")))
-        found.append(f"{place or 'arguments'}: {clean(each['msg'], 120).lower()}")
-    return "; ".join(found)
 
 
 def log_failure(error: Exception) -> None:
