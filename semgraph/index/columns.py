@@ -132,6 +132,11 @@ class Columns:
         """How many nodes there are."""
         return len(self.entities) + len(self._added_back)
 
+    @property
+    def added(self) -> tuple[int, ...]:
+        """The entities of the nodes that have come since, which follow those in `entities`."""
+        return tuple(self._added_back)
+
     def predicate_number(self, name: str) -> int:
         """The number of a predicate in the columns, -1 where no fact has it."""
         return self._numbers.get(name, -1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from semgraph.index.marks import NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.instants import NEG_INF
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from semgraph.index.columns import Columns
@@ -18,17 +20,30 @@ if TYPE_CHECKING:
 __all__ = ["Found", "Starts"]
 
 _NO_EDGE: Final = NEGATIVE | UNKNOWN_START
-_FEW: Final = 16  # superseded rows that are looked for one after the other
 
 
-class Found(NamedTuple):
-    """Edges by subject, predicate, object, start and end, each as a column."""
+class Found:
+    """Edges as they were when they were found, their columns taken when asked for: nothing writes to those behind it.
 
-    subject: NDArray[Any]
-    predicate: NDArray[Any]
-    object: NDArray[Any]
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
+    The columns are subject, predicate, object, start and end.
+    """
+
+    __slots__ = ("_behind", "_late", "_places")
+
+    def __init__(
+        self, behind: Sequence[NDArray[Any]], places: NDArray[np.intp], late: Sequence[NDArray[Any]] | None
+    ) -> None:
+        self._behind = behind
+        self._places = places
+        self._late = late
+
+    def __len__(self) -> int:
+        return len(self._places) + (0 if self._late is None else len(self._late[0]))
+
+    def column(self, number: int) -> NDArray[Any]:
+        """One of the columns."""
+        found: NDArray[Any] = self._behind[number].take(self._places)
+        return found if self._late is None else np.concatenate([found, self._late[number]])
 
 
 class Starts:
@@ -37,9 +52,8 @@ class Starts:
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
         rows = _edges(columns, 0, columns.base)
-        self._rows = rows.take(np.argsort(columns.start.take(rows), kind="stable")).astype(np.uint32)
-        self._start, self._end = columns.start.take(self._rows), columns.end.take(self._rows)
-        self._subject, self._object = columns.subject.take(self._rows), columns.object.take(self._rows)
+        rows = rows.take(np.argsort(columns.start.take(rows), kind="stable"))
+        self._behind = [column.take(rows) for column in _told(columns)]
         self._dropped = len(columns.dropped)
 
     @classmethod
@@ -53,33 +67,42 @@ class Starts:
     def at(self, times: Times) -> Found:
         """The edges of a part of time."""
         self._catch_up()
-        columns = self.columns
-        first = int(np.searchsorted(self._start, times.latest, "right"))
-        places = np.flatnonzero(self._end[:first] >= times.earliest)
-        rows = self._rows.take(places)
-        found = Found(
-            self._subject.take(places),
-            columns.predicate.take(rows),
-            self._object.take(places),
-            self._start.take(places),
-            self._end.take(places),
-        )
+        columns, (*_, start, end) = self.columns, self._behind
+        first = int(start.searchsorted(times.latest, "right"))
+        places = (end[:first] >= times.earliest).nonzero()[0]
         if columns.size == columns.base:
-            return found
+            return Found(self._behind, places, None)
         late = _edges(columns, columns.base, columns.size)
         late = late[(columns.start[late] <= times.latest) & (columns.end[late] >= times.earliest)]
-        told = (columns.subject, columns.predicate, columns.object, columns.start, columns.end)
-        return Found(*(np.concatenate([before, column.take(late)]) for before, column in zip(found, told, strict=True)))
+        return Found(self._behind, places, [column.take(late) for column in _told(columns)])
 
     def _catch_up(self) -> None:
-        """Let rows that were superseded since meet no time."""
+        """Let the rows of fluents that were written since meet no time."""
         gone = self.columns.dropped[self._dropped :]
+        if not gone:
+            return
         self._dropped += len(gone)
-        if len(gone) > _FEW:
-            self._end[np.isin(self._rows, np.array(gone, np.uint32))] = NEG_INF
-        else:
-            for row in gone:
-                self._end[self._rows == row] = NEG_INF
+        columns, (subject, predicate, *_, end) = self.columns, self._behind
+        touched = np.zeros(len(columns.entities), np.bool_)
+        touched[columns.subject[gone]] = True
+        places = touched.take(subject).nonzero()[0]
+        fluents = _fluents(columns.subject[gone], columns.predicate[gone])
+        places = places[np.isin(_fluents(subject[places], predicate[places]), fluents)]
+        end = end.copy()
+        end[places] = NEG_INF
+        self._behind = [*self._behind[:-1], end]  # a new list and a new end: what was found keeps its own
+
+
+def _fluents(subject: NDArray[Any], predicate: NDArray[Any]) -> NDArray[np.int64]:
+    """A number for each subject and predicate."""
+    found = subject.astype(np.int64)
+    found <<= 32
+    found |= predicate
+    return found
+
+
+def _told(columns: Columns) -> tuple[NDArray[Any], ...]:
+    return columns.subject, columns.predicate, columns.object, columns.start, columns.end
 
 
 def _edges(columns: Columns, first: int, last: int) -> NDArray[np.intp]:
@@ -87,4 +110,6 @@ def _edges(columns: Columns, first: int, last: int) -> NDArray[np.intp]:
     kept = columns.object[first:last] < NOTHING
     kept &= (columns.flags[first:last] & _NO_EDGE) == 0
     kept &= columns.end[first:last] > columns.start[first:last]
-    return np.flatnonzero(kept) + first
+    rows: NDArray[np.intp] = kept.nonzero()[0]
+    rows += first
+    return rows

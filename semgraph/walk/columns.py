@@ -12,12 +12,13 @@ from semgraph.walk.edges import confidences_of
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import networkx as nx
     import numpy as np
     from numpy.typing import NDArray
 
+    from semgraph.index.starts import Found
     from semgraph.model import Entity
     from semgraph.reader import Reader, Reading
     from semgraph.walk.cut import Cut
@@ -32,24 +33,53 @@ class EdgeColumns:
     """Edges as numpy columns of one length: the positive facts between entities that hold in a view.
 
     `subject` and `object` are places in `entities`, `predicate` is one in `predicates`. `valid_from` and `valid_to` are
-    microseconds since 1970; the least int64 stands for no beginning, the greatest for no end. `entities`, `confidence`
-    and `fact_id` are read when first asked for, as they were known when the columns were made.
+    microseconds since 1970; the least int64 stands for no beginning, the greatest for no end. Each is read when first
+    asked for, as it was known when the edges were found; so are `entities`, `confidence` and `fact_id`.
     """
 
     def __init__(
-        self, columns: Sequence[NDArray[Any]], numbers: Sequence[int], predicates: Sequence[str], cut: Cut, later: Later
+        self, found: Found, numbers: Callable[[], Sequence[int]], predicates: Sequence[str], cut: Cut, later: Later
     ) -> None:
-        self.subject, self.predicate, self.object, self.valid_from, self.valid_to = columns
         self.predicates = tuple(predicates)
-        self._numbers = numbers
+        self._found = found
+        self._numbered = numbers
         self._cut = cut
         self._later = later
 
     def __len__(self) -> int:
-        return len(self.subject)
+        return len(self._found)
 
     def __repr__(self) -> str:
         return f"<EdgeColumns: {len(self)} edges>"
+
+    @cached_property
+    def subject(self) -> NDArray[Any]:
+        """Where each edge begins, as a place in `entities`."""
+        return self._found.column(0)
+
+    @cached_property
+    def predicate(self) -> NDArray[Any]:
+        """What each edge says, as a place in `predicates`."""
+        return self._found.column(1)
+
+    @cached_property
+    def object(self) -> NDArray[Any]:
+        """Where each edge ends, as a place in `entities`."""
+        return self._found.column(2)
+
+    @cached_property
+    def valid_from(self) -> NDArray[np.int64]:
+        """Since when each edge holds."""
+        return self._found.column(3)
+
+    @cached_property
+    def valid_to(self) -> NDArray[np.int64]:
+        """Until when each edge holds."""
+        return self._found.column(4)
+
+    @cached_property
+    def _numbers(self) -> Sequence[int]:
+        return self._numbered()
 
     @cached_property
     def entities(self) -> list[Entity]:
@@ -97,13 +127,15 @@ def edge_columns(reader: Reader, cut: Cut) -> EdgeColumns:
         return _from_store(reader, cut)
     from semgraph.index.starts import Starts
 
-    added = [columns.entity(node) for node in range(len(columns.entities), columns.nodes)]
-    numbers = [*columns.entities.tolist(), *added]
-    return EdgeColumns(Starts.of(columns).at(times_of(cut)), numbers, columns.predicates, cut, Later.of(reader))
+    base, added = columns.entities, columns.added
+    found = Starts.of(columns).at(times_of(cut))
+    return EdgeColumns(found, lambda: [*base.tolist(), *added], columns.predicates, cut, Later.of(reader))
 
 
 def _from_store(reader: Reader, cut: Cut) -> EdgeColumns:
     import numpy as np
+
+    from semgraph.index.starts import Found
 
     places: dict[int, int] = {}
     codes: dict[str, int] = {}
@@ -115,7 +147,8 @@ def _from_store(reader: Reader, cut: Cut) -> EdgeColumns:
             code = codes.setdefault(row.predicate, len(codes))
             rows.append((near, code, far, row.valid_from, row.valid_to))
     columns = np.array(rows, np.int64).reshape(-1, 5).T
-    return EdgeColumns(list(columns), list(places), list(codes), cut, Later.of(reader))
+    found = Found(list(columns), np.arange(len(rows)), None)
+    return EdgeColumns(found, lambda: list(places), list(codes), cut, Later.of(reader))
 
 
 def _chunked(reader: Reader, cut: Cut) -> Iterator[list[Reading]]:
