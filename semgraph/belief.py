@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from semgraph import names
 from semgraph.draft import Draft, Rival, intersect, link, near_values, note_clash, number, unknown_starts
 from semgraph.fold import fold
+from semgraph.premises import Premises
 from semgraph.segment import (
     Policy,
     Segment,
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from semgraph.vocabulary import Predicate
 
 __all__ = ["Belief", "Evidence", "base_confidence"]
-
-_MAX_ROUNDS = 64  # of the least fixed point over premises; real chains settle in two
 
 
 @dataclass(slots=True)
@@ -60,9 +59,8 @@ class Belief:
         self.evidence = evidence
         self.trace = trace
         self.rows: dict[str, ClaimRow] = {}
-        self.supported: dict[str, list[tuple[int, int]]] = {}  # premises: when a fact that they support holds
-        self.settled: set[tuple[int, str]] = set()
-        self._stating = Stating(evidence, self.supported)
+        self._premises = Premises(evidence, self)
+        self._stating = Stating(evidence, self._premises.allowed)
         self._policies: dict[tuple[str, str], Policy] = {}
         self._forward: dict[tuple[int, str], dict[str, _Folded]] = {}
         self._mirror: dict[tuple[str, str], _Folded] = {}
@@ -73,7 +71,7 @@ class Belief:
 
     def facts(self, subject: int, predicate: str) -> list[Draft]:
         """The facts of every fluent of `(subject, predicate)`; of a symmetric one, all edges seen from that end."""
-        self._settle_premises(subject, predicate)
+        self._premises.settle((subject, predicate))
         drafts = self._edges_of(subject, predicate)
         if (subject, predicate) in self._finished:
             return drafts
@@ -95,11 +93,15 @@ class Belief:
 
     def dependencies(self, subject: int, predicate: str) -> list[tuple[ClaimRow, list[tuple[int, str]]]]:
         """Every claim that the fluent's facts are folded from, each with the fluents of its premises."""
+        return [(row, self._premises.fluents_of(row.id)) for row in self.sources(subject, predicate)]
+
+    def sources(self, subject: int, predicate: str) -> list[ClaimRow]:
+        """Every claim that the fluent's facts are folded from, those at the far ends of its edges too."""
         rows = list(self._claims(subject, predicate))
         if self._mirrored(predicate):
             refs = {self._ref(row, subject, predicate) for row in rows} - {""}
             rows += [row for ref in sorted(refs) for row in self._mirror_rows(predicate, ref)]
-        return [(row, self._premise_fluents(row)) for row in rows]
+        return rows
 
     def neighbours(self, subject: int, predicate: str) -> set[tuple[int, str]]:
         """The fluents that share an edge's far end with this one, where that matters."""
@@ -117,63 +119,19 @@ class Belief:
         made = self._statements(self._group_of(claim), lambda row: self.evidence.resolved(row.object))
         return all(statement.claim != claim.id for statement in made)
 
-    # -- premises
+    # -- for premises
 
-    def _settle_premises(self, subject: int, predicate: str) -> None:
-        """The least fixed point over all that the fluent's premises depend on, premises first."""
-        if not self.evidence.justified or (subject, predicate) in self.settled:
-            return
-        order: list[tuple[int, str]] = []
-        derived = self._closure((subject, predicate), order)
-        if not derived:
-            self.settled.update(order)
-            return
-        for claim in derived:
-            self.supported.setdefault(claim, [])
-        for _ in range(_MAX_ROUNDS):
-            before = {claim: list(spans) for claim, spans in self.supported.items()}
-            for fluent in order:
-                self._drop(fluent)
-                self._note_supported(fluent)
-            if before == self.supported:
-                break
-        self.settled.update(order)
-
-    def _closure(self, start: tuple[int, str], order: list[tuple[int, str]]) -> set[str]:
-        """Every premise that the fluent depends on; fills `order` with the fluents, dependencies first."""
-        premises: set[str] = set()
-        seen = {start}
-        stack: list[tuple[tuple[int, str], list[tuple[int, str]]]] = [(start, self._depends_on(start, premises))]
-        while stack:
-            fluent, waiting = stack[-1]
-            if not waiting:
-                order.append(fluent)
-                stack.pop()
-                continue
-            following = waiting.pop()
-            if following not in seen:
-                seen.add(following)
-                stack.append((following, self._depends_on(following, premises)))
-        return premises
-
-    def _depends_on(self, fluent: tuple[int, str], premises: set[str]) -> list[tuple[int, str]]:
-        found: set[tuple[int, str]] = set()
-        for row, related in self.dependencies(*fluent):
-            found.update(related)
-            for group in self.evidence.justifications(row.id) or ():
-                premises.update(group)
-        return sorted(found - {fluent})
-
-    def _premise_fluents(self, row: ClaimRow) -> list[tuple[int, str]]:
-        found = []
-        for group in self.evidence.justifications(row.id) or ():
-            for premise in group:
-                other = self.evidence.claim(premise)
-                if other is not None:
-                    found.append((self.evidence.entity(other.subject), self.evidence.predicate(other.predicate).name))
+    def held(self, fluent: tuple[int, str]) -> dict[str, list[tuple[int, int]]]:
+        """When the facts of the fluent hold that each claim supports."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for draft in self._edges_of(*fluent):
+            if draft.segment.basis != "unknown":
+                for claim in [row.id for row in draft.claims] + draft.absorbed:
+                    found.setdefault(claim, []).append((draft.segment.start, draft.segment.end))
         return found
 
-    def _drop(self, fluent: tuple[int, str]) -> None:
+    def drop(self, fluent: tuple[int, str]) -> None:
+        """Forget what was computed of the fluent."""
         if self._mirrored(fluent[1]):
             self._mirror.clear()
             self._forward.clear()
@@ -182,18 +140,6 @@ class Belief:
         self._forward.pop(fluent, None)
         self._edges.pop(fluent, None)
         self._finished.discard(fluent)
-
-    def _note_supported(self, fluent: tuple[int, str]) -> None:
-        drafts = self._edges_of(*fluent)
-        for row in self._claims(*fluent):
-            if row.id in self.supported:
-                self.supported[row.id] = []
-        for draft in drafts:
-            if draft.segment.basis == "unknown":
-                continue
-            for claim in [row.id for row in draft.claims] + draft.absorbed:
-                if claim in self.supported:
-                    self.supported[claim].append((draft.segment.start, draft.segment.end))
 
     # -- folding
 
@@ -379,11 +325,11 @@ class Belief:
         """Every edge of the predicate onto one object, with its segment as the object sees it."""
         entity = self.evidence.entity
         if self.evidence.predicate(predicate).symmetric:
-            self._settle_premises(int(ref[1:]), predicate)
+            self._premises.settle((int(ref[1:]), predicate))
             return [(d, d.segment) for d in self._edges_of(int(ref[1:]), predicate)]
         found = []
         for s in sorted({entity(row.subject) for row in self._mirror_rows(predicate, ref)}):
-            self._settle_premises(s, predicate)
+            self._premises.settle((s, predicate))
             for d in self._edges_of(s, predicate):
                 if d.value.ref == ref:
                     found.append((d, replace(d.segment, value=Value(f"e{s}", d.value.negative))))

@@ -16,7 +16,7 @@ from semgraph.segment import Statement, Value
 from semgraph.temporal import ALWAYS, NEG_INF, POS_INF, UNKNOWN, Bound, exact, unit_end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from semgraph.store.schema import ClaimRow
     from semgraph.vocabulary import Predicate
@@ -74,11 +74,11 @@ class Evidence(Protocol):
 
 
 class Stating:
-    """What claims still say under one `Evidence`; `supported` tells when the premises of derived claims hold."""
+    """What claims still say under one `Evidence`; `allowed` tells when the premises of derived claims hold."""
 
-    def __init__(self, evidence: Evidence, supported: dict[str, list[tuple[int, int]]]) -> None:
+    def __init__(self, evidence: Evidence, allowed: dict[str, list[tuple[int, int]]]) -> None:
         self.evidence = evidence
-        self.supported = supported
+        self.allowed = allowed
 
     def statements(self, rows: list[ClaimRow], value_of: Callable[[ClaimRow], str]) -> list[Statement]:
         """What the claims of one fluent still say after denials, cuts and premises."""
@@ -99,9 +99,9 @@ class Stating:
                 continue
             pieces = self._masked([statement], row, rank, masks)
             pieces = self._cut(pieces, row, rank, cuts)
-            justifications = self.evidence.justifications(row.id)
-            if justifications is not None:
-                pieces = self._within_premises(pieces, justifications)
+            if derived and self.evidence.justifications(row.id) is not None:
+                spans = self.allowed.get(row.id, [])
+                pieces = [part for piece in pieces for a, b in spans for part in _inside(piece, a, b, "premise")]
             made += pieces
         return made
 
@@ -135,16 +135,6 @@ class Stating:
                 start, end = _stated_interval(cut)
                 pieces = [part for piece in pieces for part in _without(piece, start, end)]
         return pieces
-
-    def _within_premises(self, pieces: list[Statement], justifications: list[list[str]]) -> list[Statement]:
-        allowed: list[tuple[int, int]] = []
-        for premises in justifications:
-            spans = [(NEG_INF, POS_INF)]
-            for premise in premises:
-                held = self.supported.get(premise, [])
-                spans = [(max(a, c), min(b, d)) for a, b in spans for c, d in held if max(a, c) < min(b, d)]
-            allowed += spans
-        return [part for piece in pieces for a, b in _union(allowed) for part in _inside(piece, a, b, "premise")]
 
 
 # -- claims
@@ -305,13 +295,3 @@ def _inside(s: Statement, start: int, end: int, basis: str) -> list[Statement]:
     if stop < s.end:
         s = replace(s, end=stop, end_bound=exact(stop), end_kind="stated")
     return [s]
-
-
-def _union(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    out: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if out and start <= out[-1][1]:
-            out[-1] = (out[-1][0], max(end, out[-1][1]))
-        else:
-            out.append((start, end))
-    return out

@@ -41,12 +41,14 @@ class World:
         self.claims = self._supported([c for c in said if c not in self.masked])
         self.allowed: dict[str, list[Span]] = {c.id: [] for c in self.claims if self._derived(c)}
         self.facts: list[Fact] = []
-        for _ in range(60):
-            self._build()
-            allowed = {c.id: self._premises(c) for c in self.claims if self._derived(c)}
-            if allowed == self.allowed:
-                break
-            self.allowed = allowed
+        self._build()
+        for circle in self._circles(seen):
+            while True:
+                wider = {c.id: union([*self.allowed[c.id], *self._premises(c)]) for c in circle}
+                if all(wider[i] == self.allowed[i] for i in wider):
+                    break
+                self.allowed.update(wider)
+                self._build()
 
     # what a claim is about
 
@@ -129,6 +131,39 @@ class World:
             if not more:
                 return [c for c in claims if c.id in counting]
             counting |= more
+
+    def _circles(self, seen: list[Claim]) -> list[list[Claim]]:
+        """The derived claims, in groups that have a say in each other's premises, each after those it rests on."""
+        derived = {c.id: c for c in self.claims if self._derived(c)}
+        reached = {i: {d for d in derived if derived[d] in self._behind(c, seen)} for i, c in derived.items()}
+        for middle in derived:
+            for i in derived:
+                if middle in reached[i]:
+                    reached[i] |= reached[middle]
+        groups: list[list[Claim]] = []
+        done: set[str] = set()
+        while len(done) < len(derived):
+            first = next(i for i in derived if i not in done and all(i in reached[d] for d in reached[i] - done))
+            group = {first} | {d for d in reached[first] if first in reached[d]}
+            groups.append([derived[i] for i in derived if i in group])
+            done |= group
+        return groups
+
+    def _behind(self, claim: Claim, seen: list[Claim]) -> list[Claim]:
+        """The claims that decide when the premises of a claim hold: of their fluents, or at the far ends of those."""
+        wanted = {p for j in claim.justifications(self.known) if j for p in j}
+        found = []
+        for premise in (c for c in seen if c.id in wanted):
+            entry, subject = self.entry(premise), self.who(premise.subject)
+            alike = [c for c in seen if c.predicate == premise.predicate]
+            near = [c for c in alike if subject in [s for s, _ in self.ends(c)]]
+            far = {value[1] for c in near for s, value in self.ends(c) if s == subject and value[1] is not None}
+            found += near
+            if entry.unique:
+                found += [c for c in alike if self.obj(c) in far]
+            if entry.symmetric:
+                found += [c for c in alike if {("e", s) for s, _ in self.ends(c)} & far]
+        return found
 
     def _premises(self, claim: Claim) -> list[Span]:
         """The union over justifications of the intersection of the premises' facts."""

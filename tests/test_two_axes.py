@@ -549,7 +549,6 @@ def test_a_plain_negative_that_a_change_ends_at_once_is_no_fact_of_the_opposite(
     assert kg.verify() == []
 
 
-@pytest.mark.xfail(strict=True, reason="found by differential histories; which of the two should hold is not said yet")
 def test_a_derived_claim_may_cut_its_own_premise() -> None:
     kg, clock = timed()
     said = kg.add("Ann", "married_to", "Acme", negative=True, source_ref="d1").claim

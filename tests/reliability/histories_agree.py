@@ -10,9 +10,9 @@ from case_runner import _label as label_of
 from case_runner import _shown as shown_object
 from case_runner import _span as span_of
 from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import run_state_machine_as_test
 from oracle_cases import _open as open_span
-from test_state_machine import NAMES, EngineAndModel, dates, numbers, pauses, statements
+from test_state_machine import NAMES, EngineAndModel
 
 from semgraph.temporal import NEG_INF
 
@@ -32,13 +32,6 @@ class History(EngineAndModel):
 
     lived = 0
     told: Any = None
-
-    @rule(given=statements(), p=numbers, start=dates, which=numbers, pause=pauses)
-    @precondition(lambda self: self._premises())
-    def derive(self, given: dict[str, Any], p: int, start: str, which: int, pause: int) -> None:
-        """As the machine of the tests does, but under a predicate that none of the premises has."""
-        if self._predicate(p) not in {self.steps[n - 1]["p"] for n in self._premises()}:
-            EngineAndModel.derive(self, given=given, p=p, start=start, which=which, pause=pause)
 
     def compare(self) -> None:
         """Timelines, names, values, conflict sets, differences, neighbours, paths and patterns."""
