@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from semgraph.errors import InputError
@@ -203,6 +204,7 @@ class WalkingView:
 
         Only what holds in the view is found. A fact in conflict is followed at once by all that contradicts it, beyond
         the limit and below the confidence asked for; of a predicate whose cardinality is unknown by five at most.
+        Where the embedder fails the other channels go on without it, and the `why` of each hit says so.
 
         Args:
             query: a question or words; whatever it holds is text to look for, never an instruction to the search.
@@ -223,7 +225,7 @@ class WalkingView:
         from semgraph.recall.shelving import shelve
 
         checked_flag("touch", touch)
-        meaning = asked(self._session, query)
+        meant = asked(self._session, query)
         with self.reading() as reader:
             hits = recall(
                 reader,
@@ -234,9 +236,11 @@ class WalkingView:
                 min_confidence=min_confidence,
                 valid_at=self._slice.valid_at,
                 channels=channels,
-                meaning=meaning,
+                meaning=meant.row,
             )
         shelve(self._session)
+        if meant.failed:
+            hits = [replace(hit, why=f"{hit.why}; not by its meaning: {meant.failed}") for hit in hits]
         if touch:
             self._session.recalled(hit.fact.id for hit in hits)
         return hits

@@ -29,6 +29,8 @@ def kg():
         tell("Kim", "works_at", "Linear", valid_from="2019", valid_to="2021")
         tell("Patrick Collison", "ceo_of", "Stripe", valid_from="2010")
         tell("Stripe", "founded_by", "Patrick Collison")
+        graph.remember("My favourite color is teal.")
+        graph.remember("I prefer Helix for Rust.")
         graph.predicates.define("mayor", cardinality="one")
         tell("London", "mayor", "Ken Livingstone", valid_from="2000", valid_to="2008")
         tell("London", "mayor", "Boris Johnson", valid_from="2008", valid_to="2016")
@@ -71,6 +73,10 @@ ANSWERED = [
     ("When was Maya born?", ["1990-05-05"]),
     ("What is Maya's date of birth?", ["1990-05-05"]),
     ("How many people work at Linear?", [1]),
+    ("What is my favourite colour?", ["teal"]),
+    ("What's my favorite color?", ["teal"]),
+    ("What colour do I prefer?", ["teal"]),
+    ("What do I prefer for Rust?", ["Helix"]),
 ]
 
 

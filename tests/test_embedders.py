@@ -15,7 +15,7 @@ from cli_process import process
 
 from semgraph import ConfigError, KnowledgeGraph, MissingExtraError
 from semgraph import embedding as embedding_package
-from semgraph.embedding import Embedder, checked, default_embedder, loaded
+from semgraph.embedding import Embedder, Pauses, checked, default_embedder, loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -271,11 +271,32 @@ def test_recall_by_an_endpoint_goes_on_without_it(endpoint, tmp_path):
         assert [hit.fact.object.label for hit in graph.recall("baba", channels=OFF)] == ["abba dada"]
         endpoint.spoil = lambda _: (400, "{}")
         graph.add("Ann", "states", "more dada")
-        assert {hit.fact.object.label for hit in graph.recall("dada")} >= {"abba dada", "more dada"}
+        hits = graph.recall("dada")
+        assert {hit.fact.object.label for hit in hits} >= {"abba dada", "more dada"}
+        assert all("not by its meaning: the embedder 'endpoint:letters' failed" in hit.why for hit in hits)
         with pytest.raises(ConfigError, match="status 400"):
             graph.reembed()
         endpoint.spoil = None
         assert graph.reembed() == 1
+
+
+def test_an_endpoint_that_is_down_from_the_first_costs_the_meaning_alone(endpoint, monkeypatch):
+    name = f"endpoint:letters@{endpoint.url}"
+    endpoint.spoil = lambda _: (503, "{}")
+    monkeypatch.setattr("semgraph.recall.library.pauses", Pauses())
+    with KnowledgeGraph(embedder=name) as graph:
+        graph.add("Ann", "states", "abba dada")
+        [hit] = graph.recall("dada")
+        assert "; not by its meaning: embeddings of 'letters'" in hit.why
+        assert "status 503" in hit.why
+        asked = len(endpoint.asked)
+        assert "status 503" in graph.recall("dada")[0].why
+        assert len(endpoint.asked) == asked  # nobody waits for it a second time
+        monkeypatch.setattr("semgraph.recall.library.pauses", Pauses())
+        endpoint.spoil = None
+        [hit] = graph.recall("dada")
+        assert "vector" in hit.channels
+        assert "not by its meaning" not in hit.why
 
 
 def test_the_command_line_takes_an_embedder_from_the_configuration(endpoint, tmp_path):

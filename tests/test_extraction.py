@@ -185,10 +185,60 @@ def test_a_model_s_change_is_believed_only_where_the_sentence_tells_one():
         ("I don't drink, but live in Oslo.", None),
         ("I have lived in Oslo for almost ten years, and would not leave.", None),
         ("I no longer live in Rome, and moved to Oslo.", None),
+        ("I don't smoke and live in Oslo.", "ungrounded"),
+        ("I didn't smoke and lived in Oslo.", None),
+        ("My brother lives in Oslo.", "ungrounded"),
+        ("My younger brother Bob has lived in Oslo since 2019.", "ungrounded"),
+        ("My brother, who lives in Oslo, met me.", "ungrounded"),
+        ("His wife lives in Oslo, and I work there.", "ungrounded"),
+        ("My brother's wife lives in Oslo with us.", "ungrounded"),
+        ("Bob told me he lives in Oslo.", "ungrounded"),
+        ("Bob told me that his sister lives in Oslo.", "ungrounded"),
+        ("I know my parents live in Oslo.", "ungrounded"),
+        ("I heard that she moved to Oslo.", "ungrounded"),
+        ("Bob lives in Oslo near me.", "ungrounded"),
+        ("Oslo is where my brother lives.", "ungrounded"),
+        ("My mother-in-law lives in Oslo.", "ungrounded"),
+        ("My brother is Norwegian and moved to Oslo.", "ungrounded"),
+        ("My wife and I live in Oslo.", None),
+        ("I and my wife live in Oslo.", None),
+        ("I met my brother in Oslo, where I live.", None),
+        ("I live with my brother in Oslo.", None),
+        ("I told Bob I live in Oslo.", None),
+        ("Just moved to Oslo with my wife.", None),
+        ("Bob hired me to work in Oslo.", None),
+        ("My home is in Oslo.", None),
+        ("Oslo is where I live.", None),
     ],
 )
 def test_what_a_sentence_denies_or_only_supposes_is_no_fact(sentence: str, code: str | None):
     read = reader(("user", sentence)).read(claim("user", "lives_in", "Oslo", sentence))
+    assert read.code == code, read
+
+
+@pytest.mark.parametrize(
+    ("subject", "predicate", "thing", "sentence", "code"),
+    [
+        ("user", "likes", "coffee", "I hate coffee in the morning, you know.", "ungrounded"),
+        ("user", "likes", "coffee", "I really can't stand coffee.", "ungrounded"),
+        ("user", "dislikes", "coffee", "I am quite fond of coffee.", "ungrounded"),
+        ("Ann", "likes", "tea", "Ann, as ever, detests tea.", "ungrounded"),
+        ("Ann", "loves", "tea", "Ann, as ever, adores tea.", None),
+        ("user", "bought", "a Nikon", "I sold a Nikon today.", "ungrounded"),
+        ("user", "nationality", "Norwegian", "My brother is Norwegian.", "ungrounded"),
+        ("user", "has_brother", "Bo", "My brother is called Bo.", None),
+        ("user", "name", "Bo", "My brother is Bo.", "ungrounded"),
+        ("Bob", "employer", "Linear", "Bob's wife works at Linear.", "ungrounded"),
+        ("Bob", "employer", "Linear", "Bob and his wife work at Linear.", None),
+        ("Bob", "employer", "Linear", "My friend Bob has a job at Linear.", None),
+        ("Bob's wife", "employer", "Linear", "Bob's wife has a job at Linear.", None),
+        ("checkout", "hosted_on", "AWS", "We put checkout on AWS.", None),
+    ],
+)
+def test_a_claim_is_about_whom_its_clause_is_about(
+    subject: str, predicate: str, thing: str, sentence: str, code: str | None
+):
+    read = reader(("user", sentence)).read(claim(subject, predicate, thing, sentence))
     assert read.code == code, read
 
 

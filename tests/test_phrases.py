@@ -56,6 +56,7 @@ ONE = [
     ("Kari reports to Ola Nordmann.", "Kari | reports_to | Ola Nordmann"),
     ("My manager is Kari Nordmann.", "user | reports_to | Kari Nordmann"),
     ("Ola manages Kari.", "Ola | manages | Kari"),
+    ("My sister is called Ann Norwegian.", "user | sibling_of | Ann Norwegian"),
     ("My name is Arttu.", "user | name | Arttu"),
     ("I go by Art.", "user | preferred_name | Art"),
     ("I'm called Art.", "user | preferred_name | Art"),
@@ -113,10 +114,19 @@ def test_each_part_is_a_statement_of_its_own(text: str, want: list[str]):
     assert read(text) == [f"user | {one}" for one in want]
 
 
+def test_what_goes_on_without_a_subject_is_about_the_one_who_was_named():
+    assert read("My brother is Bob and lives in Oslo.") == ["user | sibling_of | Bob", "Bob | lives_in | Oslo"]
+    assert read("My mother is Ann and works at Linear.") == ["Ann | parent_of | user", "Ann | works_at | Linear"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "She lives in Oslo.",
+        "My brother lives in Oslo.",
+        "My brother is Norwegian and moved to Oslo.",
+        "Bob told me he lives in Oslo.",
+        "My wife is Catholic.",
         "Do I live in Oslo?",
         "If I lived in Oslo, I would ski.",
         "I think Anna lives in Oslo.",

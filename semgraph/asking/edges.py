@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -10,7 +11,7 @@ from semgraph.markers import words as listed
 from semgraph.model import Entity
 from semgraph.phrases.relations import NOUNS, VERBS
 from semgraph.phrases.verbs import forms
-from semgraph.recall.words import words as stems
+from semgraph.recall.words import words as stemmed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,9 +20,21 @@ if TYPE_CHECKING:
     from semgraph.view import GraphView
     from semgraph.vocabulary import Registry
 
-__all__ = ["Edge", "Edges", "Naming", "alike", "names_of"]
+__all__ = ["Edge", "Edges", "Naming", "alike", "names_of", "stems"]
 
 MOST: Final = 2_000  # facts looked at around one thing
+
+_BRITISH: Final = re.compile("(?<=[a-z]{2})our")
+
+
+def stems(text: str) -> list[str]:
+    """The words of a text as a question is compared with a graph: as search does, in whichever English they are spelt.
+
+    >>> stems("my favourite colours") == stems("my favorite colors")
+    True
+    """
+    return [_BRITISH.sub("or", stem) for stem in stemmed(text)]
+
 
 _SMALL: Final = frozenset(stems(" ".join(listed("at by for from has have in is of on the to with a an"))))
 
@@ -43,15 +56,21 @@ _TURNS: Final = {
     "win": ("award_received", "winner"),
     "study": ("studied_at", "educated_at"),
 }
+# What somebody is said to have of things: "my favourite colour".
+_CHOSEN: Final = {"favourite": "prefers", "preferred": "prefers"}
 
 
 class Edge(NamedTuple):
-    """A fact seen from one end: what lies at the other, and by which name; `active`: this end is its subject."""
+    """A fact seen from one end: what lies at the other, and by which name; `active`: this end is its subject.
+
+    `about`: the qualifier that sets it apart from other facts of its predicate, as the topic does of a preference.
+    """
 
     fact: Fact
     far: Entity | Literal
     predicate: str
     active: bool
+    about: str = ""
 
 
 class Edges:
@@ -74,15 +93,22 @@ class Edges:
         for fact in islice(self._view.facts(thing), MOST):
             if fact.object is None:
                 continue
-            yield Edge(fact, fact.object, fact.predicate, active=True)
+            yield Edge(fact, fact.object, fact.predicate, active=True, about=self._about(fact))
             for name in self._registry.inverses_of(fact.predicate):
                 yield Edge(fact, fact.object, name, active=False)
         for fact in islice(self._view.facts(object=thing), MOST):
             yield Edge(fact, fact.subject, fact.predicate, active=False)
 
-    def names(self, predicate: str) -> tuple[Naming, ...]:
-        """The ways in which a question may speak of the predicate."""
-        return names_of(predicate, tuple(self._registry.entry(predicate).aliases))
+    def _about(self, fact: Fact) -> str:
+        apart = self._registry.resolve(fact.predicate).predicate.one_by
+        told = (fact.qualifiers.get(name) for name in apart) if apart else ()
+        return " ".join(str(value) for value in told if value is not None)
+
+    def names(self, predicate: str, about: str = "") -> tuple[Naming, ...]:
+        """The ways in which a question may speak of the predicate, or of its facts that are about something."""
+        found = names_of(predicate, tuple(self._registry.entry(predicate).aliases))
+        topic = _words(about)
+        return tuple(name._replace(words=name.words | topic, topic=topic) for name in found) if topic else found
 
     def single(self, predicate: str) -> bool:
         """Whether the predicate takes one value at a time."""
@@ -94,11 +120,13 @@ class Naming(NamedTuple):
 
     `form`: a `verb`, what is done `by` the object, a `noun` that the subject has ("Kari's manager"), a noun `of` the
     object ("the parent of Lea"), or "" where that is not known. `said`: how the verb may be written; empty for any.
+    `topic`: those of the words that must be there.
     """
 
     words: frozenset[str]
     form: str
     said: frozenset[str] = frozenset()
+    topic: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=4096)
@@ -112,6 +140,7 @@ def names_of(predicate: str, aliases: tuple[str, ...] = ()) -> tuple[Naming, ...
     """
     found = [_verb(verb.phrase) for verb in VERBS if verb.predicate == predicate]
     found += [_noun(noun, turned=entry.turned) for noun, entry in NOUNS.items() if entry.predicate == predicate]
+    found += [Naming(_words(word), "noun") for word, liked in _CHOSEN.items() if liked == predicate]
     turned = "by" if predicate.endswith("_by") else "verb"
     found += [Naming(_words(word), turned) for word, predicates in _TURNS.items() if predicate in predicates]
     verbs = [naming.words for naming in found if naming.said]
@@ -148,9 +177,9 @@ def alike(names: tuple[Naming, ...], words: Mapping[str, str]) -> tuple[float, f
     (0.5, frozenset({'coach'}), '')
     """
     best: tuple[float, frozenset[str], str] = (0.0, frozenset(), "")
-    for name, form, said in names:
+    for name, form, said, topic in names:
         shared = name.intersection(words)
-        if said and said.isdisjoint(words[word].lower() for word in shared):
+        if not topic <= shared or (said and said.isdisjoint(words[word].lower() for word in shared)):
             continue
         score = len(shared) / len(name)
         if (score, len(shared)) > (best[0], len(best[1])):

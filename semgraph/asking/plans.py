@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from semgraph.asking.edges import alike
+from semgraph.asking.edges import alike, stems
 from semgraph.asking.times import is_date
 
 if TYPE_CHECKING:
@@ -21,6 +21,14 @@ MOST_STEPS: Final = 3
 _ENOUGH: Final = 0.5  # of the words of a predicate's name that the question must have
 _BREADTH: Final = 6  # ways that are followed from each step
 _WIDEST: Final = 50  # things that are gone on from
+
+
+class _Group(NamedTuple):
+    """Which edges are walked together: of one relation, from one side, perhaps on one topic."""
+
+    predicate: str
+    active: bool
+    about: str
 
 
 class Step(NamedTuple):
@@ -84,7 +92,7 @@ class _Search(NamedTuple):
         """Every plan that goes on from here, and its continuations."""
         if len(plan.steps) == MOST_STEPS:
             return
-        longer = [p for key, found in self._groups(things).items() if (p := self._longer(plan, *key, found))]
+        longer = [p for key, found in self._groups(things).items() if (p := self._longer(plan, key, found))]
         longer.sort(key=_worth, reverse=True)
         for each in longer[:_BREADTH]:
             yield each
@@ -92,19 +100,21 @@ class _Search(NamedTuple):
                 ends = {_id(edge.far): edge.far for edge in each.steps[-1].edges}
                 yield from self.grown(each, list(ends.values()))
 
-    def _groups(self, things: Sequence[Entity | Literal]) -> dict[tuple[str, bool], list[Edge]]:
-        """The edges that may be walked, by relation and side."""
-        groups: dict[tuple[str, bool], list[Edge]] = {}
+    def _groups(self, things: Sequence[Entity | Literal]) -> dict[_Group, list[Edge]]:
+        """The edges that may be walked, by relation and side; and those of one topic once more."""
+        groups: dict[_Group, list[Edge]] = {}
         for thing in things[:_WIDEST]:
             for edge in self.edges.around(thing):
                 if self.holds(edge.fact):
-                    groups.setdefault((edge.predicate, edge.active), []).append(edge)
+                    for about in dict.fromkeys(("", edge.about)):
+                        groups.setdefault(_Group(edge.predicate, edge.active, about), []).append(edge)
         return groups
 
-    def _longer(self, plan: Plan, predicate: str, active: bool, found: list[Edge]) -> Plan | None:  # noqa: FBT001
+    def _longer(self, plan: Plan, group: _Group, found: list[Edge]) -> Plan | None:
         """The plan with one more step, if words of the clause, or another thing in it, call for that step."""
         left = [(i, word) for i, word in enumerate(self.clause.words) if i not in plan.used]
-        match, shared, form = alike(self.edges.names(predicate), {word.stem: word.text for _, word in left})
+        predicate, active, about = group
+        match, shared, form = alike(self.edges.names(predicate, about), {word.stem: word.text for _, word in left})
         # Of a word that is said twice, the one that is nearer.
         near = sorted(left, key=lambda each: abs(each[1].start - self.named.start), reverse=True)
         places = frozenset({word.stem: i for i, word in near if word.stem in shared}.values())
@@ -113,7 +123,9 @@ class _Search(NamedTuple):
         wordless = not self.clause.words and not plan.steps and met
         if match < _ENOUGH and not wordless:
             return None
-        fits = _faces(self.question.text, self.clause, places, self.named, form, active=active) if places else 0.0
+        topic = stems(about)
+        faced = [i for i in places if self.clause.words[i].stem not in topic] or places
+        fits = _faces(self.question.text, self.clause, faced, self.named, form, active=active) if faced else 0.0
         if plan.steps and form in ("noun", "of"):  # whose it is, is what was reached so far
             fits = 0.3
         if fits < 0:

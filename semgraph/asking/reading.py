@@ -6,12 +6,12 @@ import re
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from semgraph.asking.edges import stems
 from semgraph.asking.signals import Kind, Signal, Temporal, temporal
 from semgraph.dates import find_dates
 from semgraph.markers import words as listed
 from semgraph.phrases.relations import VERBS
 from semgraph.phrases.verbs import forms
-from semgraph.recall.words import words as stems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, runtime_checkable
 
 from semgraph.errors import ConfigError
 
@@ -15,12 +16,16 @@ if TYPE_CHECKING:
 
     from semgraph.embedding.static import StaticEmbedder
 
-__all__ = ["Embedder", "checked", "default_embedder", "loaded"]
+__all__ = ["Embedder", "Pauses", "UnavailableError", "checked", "default_embedder", "loaded", "pauses"]
 
 _WAYS = (
     "'default', None, an object with .id .dim .encode, or a text: 'onnx:FOLDER', 'multilingual', 'endpoint:MODEL' or "
     "'endpoint:MODEL@URL'"
 )
+
+
+class UnavailableError(ConfigError):
+    """What an embedder needs does not answer for now; nothing is wrong with how it was asked."""
 
 
 @runtime_checkable
@@ -69,6 +74,33 @@ def checked(embedder: object) -> object:
 def loaded(embedder: object) -> Any:
     """The embedder that a name stands for, loaded once; anything else as it is."""
     return _named(embedder) if isinstance(embedder, str) else embedder
+
+
+class Pauses:
+    """Embedders that did not answer a while ago, and are not asked for half a minute, so that nobody waits for them."""
+
+    _SECONDS: Final = 30.0
+
+    def __init__(self) -> None:
+        self._until: dict[object, tuple[float, str]] = {}
+
+    def note(self, embedder: object, error: UnavailableError) -> str:
+        """Take note that an embedder, or the name of one, did not answer; why."""
+        self._until[_key(embedder)] = (time.monotonic() + self._SECONDS, str(error))
+        return str(error)
+
+    def why(self, embedder: object) -> str | None:
+        """Why an embedder is not to be asked now; None if it may be."""
+        until, why = self._until.get(_key(embedder), (0.0, None))
+        return why if time.monotonic() < until else None
+
+
+def _key(embedder: object) -> object:
+    return embedder if isinstance(embedder, str) else id(embedder)
+
+
+#: Those of this process.
+pauses: Final = Pauses()
 
 
 @lru_cache(maxsize=8)

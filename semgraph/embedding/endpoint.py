@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from semgraph.embedding import UnavailableError
 from semgraph.errors import ConfigError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class EndpointEmbedder:
         retries: how often a request is repeated that was refused for a moment or had no answer.
 
     Raises:
-        ConfigError: there is no key, or the endpoint does not answer as it should.
+        ConfigError: there is no key, or the endpoint does not answer as it should (UnavailableError: not now).
         MissingExtraError: openai is not installed.
     """
 
@@ -82,11 +83,13 @@ class EndpointEmbedder:
         except openai.NotFoundError:
             raise self._failed("there is no such model, or the URL has no /embeddings") from None
         except openai.RateLimitError:
-            raise self._failed("it takes no more requests for now; try again later") from None
+            raise self._unavailable("it takes no more requests for now; try again later") from None
         except openai.APITimeoutError:
-            raise self._failed("no answer in time") from None
+            raise self._unavailable("no answer in time") from None
         except openai.APIConnectionError:
-            raise self._failed("it can't be reached") from None
+            raise self._unavailable("it can't be reached") from None
+        except openai.InternalServerError as error:
+            raise self._unavailable(f"it answered with status {error.status_code}") from None
         except openai.APIStatusError as error:
             raise self._failed(f"it answered with status {error.status_code}") from None
         except openai.OpenAIError as error:
@@ -108,6 +111,9 @@ class EndpointEmbedder:
 
     def _failed(self, why: str) -> ConfigError:
         return ConfigError(f"embeddings of {self._model!r} at {self._where}: {why}")
+
+    def _unavailable(self, why: str) -> ConfigError:
+        return UnavailableError(str(self._failed(why)))
 
     def __repr__(self) -> str:
         return f"<EndpointEmbedder {self._model} at {self._where} dim={self.dim}>"

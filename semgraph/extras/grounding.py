@@ -15,6 +15,7 @@ from semgraph.dates import find_dates, parse_when, read_when
 from semgraph.errors import InputError, RejectedError
 from semgraph.exchange.conversations import ASSISTANT, USER
 from semgraph.extras.prompting import KINDS
+from semgraph.extras.subjects import opposite, other_subject
 from semgraph.markers import words as words_of
 from semgraph.names import SELF_NAMES, fold_text
 from semgraph.phrases.dating import dated
@@ -66,6 +67,8 @@ _SUPPOSED: Final = re.compile(
     r"could|would(?! (?:later|then|become|go on|eventually|subsequently)\b)|(?:i|we|he|she|they|you) thought)\b|"
     r"^had (?:i|we|he|she|they|you)\b"
 )
+_DO_NOT: Final = re.compile(r"\b(?:do|does|did)(?:n't|nt| not)\b")
+_FINITE: Final = re.compile(r"\s*(?:is|was|has|had|went|came|[a-z]+(?:ed|[^\Wsu]s))\b")
 _CLAUSE: Final = re.compile(r"([;:]|,? (?:and|but|while|though|although|because|so|now)(?= )|, )")
 _JOINS: Final = frozenset([",", ", and", "and"])
 _SUBJECT: Final = re.compile(r"\b(?:i|you|he|she|it|we|they|who|which)\b")
@@ -182,6 +185,7 @@ class Reader:
         read = self._by_rules(sentence, subject, given["predicate"], thing, turn, reference)
         if read is not None:
             return {**read, **common}
+        self._check_sense(sentence, subject, given["predicate"], thing, turn)
         kind, negative = _kind(str(found.get("kind") or "state"), sentence, subject, thing)
         when = _when(found, sentence, reference, over=kind == "change" and negative)
         told = {"subject": subject, "predicate": given["predicate"], "object": thing, "kind": kind}
@@ -219,6 +223,19 @@ class Reader:
         return [name, *(one for one in other if fold_text(one) not in SELF_NAMES)]
 
     # -- what it says
+
+    def _check_sense(self, sentence: str, subject: str, predicate: str, thing: str, turn: Turn) -> None:
+        """Refuse what the words of a sentence would do for, though it is about another, or says the opposite."""
+        before, own = _clause(sentence, subject, thing)
+        speaks = subject == turn.speaker
+        names = [one for one in self._called(subject) if fold_text(one) not in SELF_NAMES]
+        about = other_subject(
+            " and ".join(part.strip() for part in (*before, own)), thing, predicate, names, speaks=speaks
+        )
+        if about is not None:
+            raise _Unsupported("ungrounded", f"the sentence says it of {about!r}")
+        if said := opposite(own, predicate):
+            raise _Unsupported("ungrounded", f"the sentence says the opposite: {said!r}")
 
     def _reference(self, turn: Turn) -> datetime:
         if turn.said_at is None:
@@ -258,7 +275,6 @@ def _kind(kind: str, sentence: str, subject: str, thing: str) -> tuple[str, bool
     if _SUPPOSED.search(clause):
         raise _Unsupported("hedged", "the sentence only supposes it")
     over, denied = bool(_OVER.search(clause)), bool(_DENIED.search(clause) or _passed_over(clause, thing))
-    denied = denied or any(_DENIED_ALL.search(part) and not _OVER.search(part) for part in map(fold_text, before))
     if kind == "ended":
         if not _OVER.search(whole):
             raise _Unsupported("ungrounded", "nothing in the sentence says that it is over")
@@ -269,6 +285,10 @@ def _kind(kind: str, sentence: str, subject: str, thing: str) -> tuple[str, bool
         return "state", True
     if denied or (over and not _CHANGED.search(clause)):
         raise _Unsupported("ungrounded", "the sentence says that it does not hold, or no longer")
+    if reach := _reaching(before, clause):
+        raise _Unsupported(
+            "ungrounded", f"what it denies ({reach!r}) may go on to this; it takes a sentence of its own"
+        )
     if kind == "change":
         return ("change" if _CHANGED.search(whole) else "state"), False
     return ("change" if _MOVED.search(clause) else "state"), False
@@ -288,6 +308,19 @@ def _clause(sentence: str, subject: str, thing: str) -> tuple[list[str], str]:
 
 def _has_subject(part: str, subject: str) -> bool:
     return bool(_SUBJECT.search(fold_text(part))) or contains(tokens(part), subject)
+
+
+def _reaching(before: Iterable[str], clause: str) -> str | None:
+    """The part of a sentence whose denial may go on into the clause: "I don't smoke and live in Oslo".
+
+    What "doesn't" denies stands in its plain form, so that "Maya doesn't smoke and lives in Oslo" leaves no doubt.
+    """
+    own = _FINITE.match(clause)
+    for part in before:
+        low = fold_text(part)
+        if _DENIED_ALL.search(low) and not _OVER.search(low) and not (own and _DO_NOT.search(low)):
+            return part.strip(" ,")
+    return None
 
 
 def _passed_over(clause: str, thing: str) -> bool:

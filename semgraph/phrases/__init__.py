@@ -50,6 +50,7 @@ _NOT_PLAIN: Final = re.compile(
     r"would)\b|[?\"“”]",
     re.IGNORECASE,
 )
+_POSSESSED: Final = re.compile(r"(?:my|your|our) |the \S+ of ", re.IGNORECASE)
 _PRONOUN: Final = re.compile("(?:I|we|you|he|she|it|they|this|that) ", re.IGNORECASE)
 
 
@@ -105,8 +106,14 @@ def _statements(text: str, dated: Dates) -> list[Words]:
         if not left:
             continue
         rest = text[joint.end() :]
-        who = str(left[0]["subject"])
+        who = _spoken_of(first.text, left[0])
         right = _statements(rest, dated) or _statements(f"{'I' if who == SPEAKER else who} {rest}", dated)
         if right or born or _PRONOUN.match(rest):
             return left + (right or [{"text": rest}])
     return []
+
+
+def _spoken_of(clause: str, words: Words) -> str:
+    """Whom a clause without a subject goes on about: after "my brother is Bo and", Bo, not the one who speaks."""
+    near, far = str(words["subject"]), str(words["object"])
+    return far if near == SPEAKER and _POSSESSED.match(clause) and clause.endswith(far) else near

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.markers import words
 from semgraph.phrases.ends import SPEAKER, objects, subject, trimmed
-from semgraph.phrases.relations import CHANGES, ENDS, JOBS, NOUNS, VERBS
+from semgraph.phrases.relations import CHANGES, DESCRIBED, ENDS, JOBS, NOUNS, VERBS
 from semgraph.phrases.verbs import forms, tenses
 
 if TYPE_CHECKING:
@@ -210,7 +210,8 @@ def _by_noun(text: str, when: Dated) -> Iterator[Words]:
             yield {"subject": who, "predicate": noun.predicate, "object": str(when.start)}
         return
     things = objects(match["o"] or "", noun.object)
-    if len(things) == 1:
+    described = noun.object == "name" and any(thing.lower() in DESCRIBED for thing in things)
+    if len(things) == 1 and not described:
         times = _times("past" if match["is"].lower() == "was" else "present", when)
         ends = (things[0], who) if noun.turned else (who, things[0])
         yield {"subject": ends[0], "predicate": noun.predicate, "object": ends[1], **(times or {})}

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from semgraph.markers import words
 
-__all__ = ["CHANGES", "ENDS", "JOBS", "NOUNS", "VERBS", "Change", "End", "Noun", "ObjectKind", "Verb"]
+__all__ = ["CHANGES", "DESCRIBED", "ENDS", "JOBS", "NOUNS", "VERBS", "Change", "End", "Noun", "ObjectKind", "Verb"]
 
 ObjectKind = Literal["name", "names", "thing", "things", "text", "date"]
 
@@ -179,6 +179,23 @@ NOUNS: Final = {
     "deadline": Noun("deadline", "date"),
     "deploy day": Noun("deploy_day", "text"),
 }
+
+# What somebody may be said to be by words that look like a name: "my brother is Norwegian".
+DESCRIBED: Final = frozenset(
+    words(
+        "afghan african albanian algerian american angolan arab argentinian armenian asian atheist australian austrian "
+        "azerbaijani bangladeshi basque belarusian belgian bolivian bosnian brazilian british buddhist bulgarian "
+        "cambodian canadian catalan catholic chilean chinese christian colombian croatian cuban cypriot czech danish "
+        "dutch ecuadorian egyptian english estonian ethiopian european filipino finnish flemish french gay georgian "
+        "german ghanaian greek guatemalan haitian hindu hungarian icelandic indian indonesian iranian iraqi irish "
+        "israeli italian jamaican japanese jewish jordanian kazakh kenyan korean kurdish latvian lebanese lesbian "
+        "libyan lithuanian lutheran macedonian malaysian maltese mexican moldovan mongolian moroccan muslim nepali "
+        "nigerian norwegian orthodox pakistani palestinian peruvian polish portuguese protestant romanian russian "
+        "saudi scottish senegalese serbian sikh singaporean slovak slovenian somali spanish sudanese swedish swiss "
+        "syrian taiwanese tanzanian thai tibetan tunisian turkish ugandan ukrainian uruguayan vegan vegetarian "
+        "venezuelan vietnamese welsh zimbabwean"
+    )
+)
 
 # Nouns at the end of what somebody does for a living.
 JOBS: Final = frozenset(

@@ -6,14 +6,14 @@ The table that ships with semgraph needs none of this: its vectors are sums that
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from semgraph.embedding import loaded
+from semgraph.embedding import UnavailableError, loaded, pauses
 from semgraph.embedding.static import StaticEmbedder
 from semgraph.errors import ConfigError, SemgraphError, StoreError
-from semgraph.recall.library import READ, VECTOR, library_of, spelled
+from semgraph.recall.library import READ, VECTOR, library_of, ready, spelled
 from semgraph.recall.words import clean_query
 from semgraph.store.schema import ClaimRow, VectorRow
 
@@ -25,36 +25,45 @@ if TYPE_CHECKING:
     from semgraph.recall.library import Library
     from semgraph.session import Session
 
-__all__ = ["asked", "reembed"]
+__all__ = ["Meant", "asked", "reembed"]
 
 _AT_A_TIME: Final = 256  # texts in one call of an embedder
 _A_RECALL: Final = 2048  # texts that an embedder is given before a question is answered
 
 
-def asked(session: Session, question: object) -> NDArray[np.float32] | None:
+class Meant(NamedTuple):
+    """A question as a vector, if there is one; and why there is none where the embedder should have given one."""
+
+    row: NDArray[np.float32] | None = None
+    failed: str = ""
+
+
+def asked(session: Session, question: object) -> Meant:
     """A question as a vector of the session's own embedder, after it was given some texts that it has not seen yet.
 
     None where the table does that, where there is no embedder, and where it fails: the question is then answered
     without it.
     """
-    embedder = loaded(session.embedder)
-    if embedder is None or isinstance(embedder, StaticEmbedder) or not isinstance(question, str):
-        return None
-    text = clean_query(question)
-    if not text.strip():
-        return None
+    embedder, why = ready(session.embedder)
+    text = clean_query(question) if isinstance(question, str) else ""
+    if embedder is None or isinstance(embedder, StaticEmbedder) or not text.strip():
+        return Meant(None, why)
     with session.read():
         library = library_of(session)
     if not len(library.text):
-        return None
-    if session.store.revision() is not None:  # inside a write nothing waits for a model
-        _catch_up(session, library)
+        return Meant()
+    if pause := pauses.why(embedder):
+        return Meant(None, pause)
     try:
+        if session.store.revision() is not None:  # inside a write nothing waits for a model
+            _catch_up(session, library)
         rows = np.asarray(getattr(embedder, "encode_question", embedder.encode)([text]), np.float32)
-    except Exception:  # noqa: BLE001 - whatever somebody's model raises
-        return None
+    except UnavailableError as error:
+        return Meant(None, pauses.note(embedder, error))
+    except Exception as error:  # noqa: BLE001 - whatever somebody's model raises
+        return Meant(None, f"the embedder {embedder.id!r} failed ({type(error).__name__}: {error})")
     row = _unit(_checked(embedder, rows, 1))[0]
-    return row if np.any(row) else None
+    return Meant(row if np.any(row) else None)
 
 
 def _catch_up(session: Session, library: Library) -> None:
@@ -68,6 +77,8 @@ def _catch_up(session: Session, library: Library) -> None:
             texts = _sentences(session, [library.missing[document] for document in documents])
         try:
             rows = _encoded(library.embedder, list(texts.values()))
+        except UnavailableError:
+            raise
         except Exception:  # noqa: BLE001 - as above
             return
         vectors = _by_claim(library.embedder, texts, rows)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from semgraph.embedding import loaded
+from semgraph.embedding import UnavailableError, loaded, pauses
 from semgraph.embedding.static import StaticEmbedder
 from semgraph.errors import ConfigError
 from semgraph.index import feed
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from semgraph.store.protocol import Store
     from semgraph.vocabulary import Registry
 
-__all__ = ["READ", "VECTOR", "Library", "Run", "library_of", "spelled"]
+__all__ = ["READ", "VECTOR", "Library", "Run", "library_of", "ready", "spelled"]
 
 #: The columns of a claim that are searched.
 READ: Final = ("id", "subject", "predicate", "object", "subject_text", "object_text", "text")
@@ -237,9 +237,19 @@ def _documents(
         yield name, subject, far_end, [*words(near), *named, *words(_told(far, text))]
 
 
+def ready(embedder: object) -> tuple[Any, str]:
+    """The embedder of a session, loaded; None where it can't be for now, and why."""
+    if why := pauses.why(embedder):
+        return None, why
+    try:
+        return loaded(embedder), ""
+    except UnavailableError as error:
+        return None, pauses.note(embedder, error)
+
+
 def library_of(session: Session) -> Library:
     """The library of the session's scope, in step; one for all handles of a connection that have the same embedder."""
-    embedder = loaded(session.embedder)
+    embedder, _ = ready(session.embedder)
     found = session.libraries.get(session.scope)
     if not isinstance(found, Library) or found.embedder is not embedder:
         found = session.libraries[session.scope] = Library(embedder)
