@@ -7,7 +7,6 @@ or what a transaction is about to write.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.errors import RejectedError
@@ -24,9 +23,9 @@ __all__ = ["STALE", "UNTOLD", "Points"]
 
 UNTOLD: Final = object()
 STALE: Final = object()  # something was written since
-_MISSING: Final = object()
+_NOTHING: Final = object()  # no value holds
+_MISSING: Final = object()  # a name, a label or a literal is not known here yet
 _KEPT: Final = 200_000  # names, labels, values
-_BREATH: Final = 1000  # microseconds for which a view may rely on the look at the file that made it
 
 
 class _Way(NamedTuple):
@@ -47,7 +46,6 @@ class Points:
         self._session = session
         self._besides = index.besides
         self._revision = session.store.revision
-        self._timed = session.clock is None  # whether views are made at the time that the machine shows
         self._lock = index.lock
         self._nodes: dict[object, int] = {}
         self._ways: dict[object, _Way] = {}
@@ -65,40 +63,19 @@ class Points:
         with self._lock:
             return self.index.known if revision is not None and revision == self.index.revision else None
 
-    def value(
-        self,
-        subject: object,
-        predicate: object,
-        instant: int | None,
-        known_at: int,
-        default: Any,
-        made: int | None = None,
-    ) -> Any:
-        """The one value that holds at an instant (None: now), the default if none does; or UNTOLD or STALE.
-
-        `made` is when the view was, if it is pinned to what was known then: its answer is no other by now, so the file
-        need not be looked at again at once.
-        """
-        found = self._value(subject, predicate, instant, known_at, default, made)
+    def value(self, subject: object, predicate: object, instant: int | None, known_at: int, default: Any) -> Any:
+        """The one value that holds at an instant (None: now), the default if none does; or UNTOLD or STALE."""
+        asked = (subject, predicate, instant, known_at)
+        found = self._found(*asked)
         if found is _MISSING:
-            if not self._learnt(subject, predicate, instant):
-                return UNTOLD
-            found = self._value(subject, predicate, instant, known_at, default, made)
+            found = self._found(*asked) if self._learnt(subject, predicate, instant) else UNTOLD
+        if found is _NOTHING:
+            return default
         return UNTOLD if found is _MISSING else found
 
-    def _value(
-        self,
-        subject: object,
-        predicate: object,
-        instant: int | None,
-        known_at: int,
-        default: Any,
-        made: int | None,
-    ) -> Any:
-        """The same from what is known here; _MISSING where a name, a label or a literal is not yet."""
-        index = self.index
-        fresh = made is not None and known_at == index.known and self._timed and _since(made) < _BREATH
-        revision = (index.revision if fresh else None) or self._revision()
+    def _found(self, subject: object, predicate: object, instant: int | None, known_at: int) -> Any:
+        """The same from what is known here; _NOTHING where no value holds, _MISSING where one can't be told yet."""
+        index, revision = self.index, self._revision()
         with self._lock:
             if revision is None:
                 return UNTOLD
@@ -116,7 +93,7 @@ class Points:
                 instant = max(self._session.wall(), index.known)
             rows = self.columns.holding(node, way.number, instant) if way.plain else self._rows(node, way, instant)
             if not rows:
-                return default
+                return _NOTHING
             if len(rows) > 1:
                 return UNTOLD
             row, far = rows[0]
@@ -135,7 +112,7 @@ class Points:
         return self.columns.holding(node, way.number, instant) + [pair for pair in onto if pair[1] != node]
 
     def _learnt(self, subject: object, predicate: object, instant: int | None) -> bool:
-        """Whether what `_value` needs could be read from the store, and is known here from now on."""
+        """Whether what `_found` needs could be read from the store, and is known here from now on."""
         session = self._session
         with session.read():
             if self.known() is None or not self.fit:
@@ -191,12 +168,6 @@ class Points:
         claims = reader.ledger.fetch(reader.body(literals[0]).claims)
         found = reader.object_of(literals[0].object, next(iter(claims.values()), None))
         return found.value if isinstance(found, Literal) else _MISSING
-
-
-def _since(made: int) -> int:
-    """The microseconds since; very many where the clock was put back meanwhile."""
-    passed = time.time_ns() // 1000 - made
-    return passed if passed >= 0 else _BREATH
 
 
 def _keep(kept: dict[Any, Any], key: object, found: object) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from semgraph.model import Fact
 
-    Revision = tuple[int, int]
+    Revision = tuple[object, int]
 
 __all__ = ["Recent"]
 

@@ -161,7 +161,7 @@ class GraphView(WalkingView, NamedView):
             points, cut = self._session.points, self._slice
             found = STALE
             if points is not None:
-                found = points.value(subject, predicate, self._moment, cut.known_at, default, made=cut.pinned)
+                found = points.value(subject, predicate, self._moment, cut.known_at, default)
             if found is STALE:
                 found = self._followed_value(subject, predicate, default)
             if found is not UNTOLD:

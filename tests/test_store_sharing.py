@@ -515,3 +515,81 @@ def test_claims_since_a_moment_are_found_by_the_number_of_their_row(path, store)
     asked = statements.arriving(("id",))
     plan = store._connection.execute(f"EXPLAIN QUERY PLAN {asked}", (5, 1, 0, 9)).fetchall()
     assert any("USING INTEGER PRIMARY KEY (rowid>?)" in detail for *_, detail in plan), plan
+
+
+# Whether anything was written
+
+
+WRITER = """
+store = open_store(sys.argv[1])
+print("ready", flush=True)
+for line in sys.stdin:
+    if line.strip() == "write":
+        row = store.scope("default") or store.create_scope("default")
+        store.update_scope(row._replace(entities=row.entities + 1))
+    else:
+        store._moved("PRAGMA wal_checkpoint(TRUNCATE)")
+    print("done", flush=True)
+"""
+
+
+def test_revisions_tell_each_commit_of_another_process(path):
+    with child(WRITER, path) as writer, closing(open_store(path)) as store:
+        seen = {store.revision()}
+        for step in ["write", "write", "empty", "write"] * 5:
+            before = store.revision()
+            assert store.revision() == before
+            writer.stdin.write(f"{step}\n".encode())
+            assert writer.stdout.readline() == b"done\n"
+            if step == "write":
+                assert store.revision() not in seen
+            seen.add(store.revision())
+
+
+@given(st.lists(st.sampled_from(["ours", "theirs", "undone", "empty", "rebuild", "read"]), max_size=12))
+@settings(deadline=None, max_examples=60)
+def test_equal_revisions_are_of_equal_rows(steps):
+    with TemporaryDirectory() as folder:
+        path = small_store(Path(folder))
+        with closing(open_store(path)) as ours, closing(open_store(path)) as theirs:
+            known = {}
+            for number, step in enumerate(steps):
+                if step in ("ours", "theirs"):
+                    (ours if step == "ours" else theirs).create_scope(f"scope {number}")
+                elif step == "undone":
+                    with suppress(KeyError), theirs.write():
+                        theirs.create_scope("never")
+                        raise KeyError
+                elif step == "empty":
+                    theirs._emptied_log()
+                elif step == "rebuild":
+                    theirs.purge()
+                with ours.read():
+                    inside, rows = ours.revision(), ours.scopes()
+                    assert known.setdefault(inside, rows) == rows
+                outside = ours.revision()
+                assert known.setdefault(outside, rows) == rows
+
+
+def test_a_commit_between_the_beginning_and_the_first_look_is_not_taken_for_one_that_was_seen(store, path):
+    before = store.revision()
+    with closing(open_store(path)) as other, store.read():
+        other.create_scope("another")
+        assert store.scope("another") is not None
+        assert store.revision() not in (before, None)
+        later = store.revision()
+        other.create_scope("later")
+        assert store.revision() == later
+    assert store.revision() not in (before, later)
+
+
+def test_a_store_in_memory_and_one_without_locks_have_revisions(path, monkeypatch):
+    with closing(SqliteStore(None)) as alone:
+        before = alone.revision()
+        alone.create_scope("new")
+        assert alone.revision() != before
+    monkeypatch.setattr(connecting, "_guarded", lambda _path: False)
+    with closing(open_store(path, read_only=True)) as fixed:
+        assert fixed.revision() == fixed.revision()
+        with fixed.read():
+            assert fixed.revision() is not None

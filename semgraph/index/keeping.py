@@ -14,11 +14,10 @@ from semgraph.temporal import NEG_INF
 
 if TYPE_CHECKING:
     from semgraph.index.columns import Columns
-    from semgraph.store.protocol import Store
+    from semgraph.store.protocol import Revision, Store
     from semgraph.store.schema import ScopeRow
 
     Fluent = tuple[int, str]
-    Revision = tuple[int, int]
 
 __all__ = ["Index"]
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from semgraph.store.protocol import R, Store, Value, Where
+    from semgraph.store.protocol import R, Revision, Store, Value, Where
     from semgraph.store.schema import ClaimColumns
 
 Key = tuple[Any, ...]
@@ -190,7 +190,7 @@ class MemoryStore:
         self._usable()
         return 0
 
-    def revision(self) -> tuple[int, int] | None:
+    def revision(self) -> Revision | None:
         """What stays equal as long as nothing was written; None inside a write."""
         with self._lock:
             self._usable()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Row)
 Value: TypeAlias = int | float | str | bytes | None
 
+#: What stands for a state of all rows: equal ones are of the same state.
+Revision: TypeAlias = tuple[bytes | int, int]
+
 #: `where` names a column, optionally with `__lt __le __gt __ge`; a list, tuple or set means "any of".
 Where: TypeAlias = Value | Collection[int] | Collection[str]
 
@@ -88,7 +91,7 @@ class Store(Protocol):
     def version(self) -> int:
         """A number that changes whenever another handle's committed write becomes visible here."""
 
-    def revision(self) -> tuple[int, int] | None:
+    def revision(self) -> Revision | None:
         """What stays equal as long as nothing was written, by this handle or another; None while this one writes.
 
         Cheap, and meant to be asked outside a transaction before each read from memory.

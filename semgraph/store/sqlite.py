@@ -23,6 +23,7 @@ from semgraph.errors import (
     StoreReadOnly,
 )
 from semgraph.instants import NEG_INF
+from semgraph.store.commits import Commits
 from semgraph.store.connecting import check_place, check_unchanged, copy_to, open_file, open_memory, reader
 from semgraph.store.faults import FAULTS, declared, undoes_commit
 from semgraph.store.files import occurrences, torn_pages
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from semgraph.store.protocol import R, Value, Where
+    from semgraph.store.protocol import R, Revision, Value, Where
     from semgraph.store.schema import ClaimColumns
 
 _SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
@@ -50,11 +51,9 @@ class SqliteStore:
     def __init__(
         self, path: Path | None, *, read_only: bool = False, durability: str = "full", timeout_ms: int = 5000
     ) -> None:
-        self._path, self._timeout_ms = path, timeout_ms
-        self._pid = os.getpid()
+        self._path, self._timeout_ms, self._pid = path, timeout_ms, os.getpid()
         self._lock = threading.RLock()
-        self._depth, self._writing = 0, False
-        self._owner = 0  # the thread whose transaction is open
+        self._depth, self._writing, self._owner = 0, False, 0  # the owner is the thread whose transaction is open
         self.unfinished: set[apsw.Cursor] = set()
         self._unusable: StoreError | None = None
         self._looked, self._seen = False, -1  # whether the open transaction compared versions, and what it saw
@@ -64,6 +63,7 @@ class SqliteStore:
         else:
             opened = open_file(path, read_only=read_only, durability=durability, timeout_ms=timeout_ms)
         self._connection, self._read_only, self._immutable, self._log, self._stamp = opened
+        self._commits = Commits(self._connection, self.fetch)
 
     @property
     def path(self) -> Path | None:
@@ -193,17 +193,17 @@ class SqliteStore:
         with self._looking():
             return self._seen
 
-    def revision(self) -> tuple[int, int] | None:
+    def revision(self) -> Revision | None:
         """What stays equal as long as nothing was written, by this handle or another; None while this one writes."""
         self._usable()
         with self._lock:
             if self._writing:
                 return None
+            if self._depth:
+                with self._looking():
+                    return self._commits.inside()
             self._check_unchanged()
-            try:
-                return self._connection.execute("PRAGMA data_version").get, self._connection.total_changes()
-            except FAULTS as error:
-                raise self._fault(error) from None
+            return self._commits.newest()
 
     def check(self) -> list[str]:
         """What is wrong with the file below the rows, without its content; empty if nothing."""
@@ -317,6 +317,7 @@ class SqliteStore:
     @contextmanager
     def _outermost(self, begin: str, *, writing: bool) -> Iterator[None]:
         try:
+            self._commits.begin()
             self.run(begin)
             self._depth, self._writing, self._owner = 1, writing, get_ident()
             yield
@@ -375,6 +376,7 @@ class SqliteStore:
                 ((version,),) = self.fetch("PRAGMA data_version", ())
                 if version != self._seen:
                     self._tables.symbols.forget()
+                self._commits.looked()
                 self._seen, self._looked = version, True
             self._usable()
             yield
