@@ -4,8 +4,9 @@
     python -m benchmarks.ingest 1000000 --rounds 1
 
 The same seeded world goes into semgraph and into what a competent user would write by hand, in durable files, taking
-turns within one run; what counts is the time of the processor, which other jobs disturb least. Peers keep a table of facts; semgraph keeps claims, facts, entities and their names, digests,
-and answers afterwards what changed and why. duckdb is measured where it is installed.
+turns within one run; what counts is the time of the processor, which other jobs disturb least. Peers keep a table of
+facts; semgraph keeps claims, facts, entities and their names, digests, and answers afterwards what changed and why.
+duckdb is measured where it is installed.
 """
 
 from __future__ import annotations
