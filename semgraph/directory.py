@@ -236,6 +236,24 @@ class Directory:
         rows = self._labels[number]
         return rows[0].name if len(rows) == 1 else None
 
+    def labels(self, numbers: Iterable[int], instant: int | None = None) -> dict[int, str]:
+        """The primary names of many entities at an instant."""
+        wanted = set(numbers)
+        many = len(wanted) > _MOST and not self._pending
+        only = self.only_labels() if many else {}
+        self.prefetch_labels(wanted - only.keys())
+        return {number: only[number] if number in only else self.label(number, instant) for number in wanted}
+
+    def only_labels(self) -> dict[int, str]:
+        """The primary name of every entity that has never had another, read at once."""
+        found: dict[int, str] = {}
+        several: set[int] = set()
+        told = self.ledger.store.tuples(AliasRow, self.ledger.scope, ("entity", "name", "kind"), retracted_at=POS_INF)
+        for entity, name, kind in told:
+            if kind != "alias" and found.setdefault(entity, name) != name:
+                several.add(entity)
+        return {entity: name for entity, name in found.items() if entity not in several}
+
     def prefetch_labels(self, numbers: Iterable[int]) -> None:
         """Read the primary names of many entities at once."""
         missing = sorted({number for number in numbers if number not in self._labels})

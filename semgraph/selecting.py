@@ -10,14 +10,14 @@ from semgraph.names import entity_key
 from semgraph.temporal import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from semgraph.model import Fact
     from semgraph.reader import Reader, Reading
     from semgraph.store.schema import FactRow
     from semgraph.vocabulary import Resolved
 
-__all__ = ["by_time", "end_condition", "far_end", "plain", "positive", "qualified", "through"]
+__all__ = ["by_time", "end_condition", "far_end", "latest_of_each", "plain", "positive", "qualified", "through"]
 
 
 def plain(thing: Entity | Literal | None) -> Any:
@@ -40,6 +40,17 @@ def end_condition(ref: str, *, turned: bool) -> dict[str, Any]:
 def far_end(r: Reading) -> str:
     """The reference of what lies at the other end, as it is read."""
     return f"e{r.row.subject}" if r.turned else r.row.object
+
+
+def latest_of_each(readings: Iterable[Reading], limit: int | None) -> tuple[list[Reading], set[str]]:
+    """Of each predicate at most so many, the latest to begin; and the predicates of which there are more."""
+    groups: dict[str, list[Reading]] = {}
+    for reading in readings:
+        groups.setdefault(reading.predicate, []).append(reading)
+    cut = {name for name, group in groups.items() if limit is not None and len(group) > limit}
+    for name in cut:
+        groups[name].sort(key=lambda r: (-r.row.valid_from, r.row.id))
+    return [reading for group in groups.values() for reading in group[:limit]], cut
 
 
 def through(reader: Reader, row: FactRow, resolved: Resolved, predicate: str) -> list[Reading]:

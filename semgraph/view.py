@@ -9,15 +9,25 @@ from semgraph import factrow
 from semgraph.collecting import uncollected
 from semgraph.comparison import compare
 from semgraph.errors import ConflictError, InputError
-from semgraph.model import Entity, Literal
+from semgraph.model import Bounded, Entity, Literal
 from semgraph.named import NamedView
 from semgraph.names import entity_key
 from semgraph.points import STALE, UNTOLD
 from semgraph.reader import Reader, Reading
-from semgraph.selecting import by_time, end_condition, far_end, plain, positive, qualified, through
+from semgraph.selecting import (
+    by_time,
+    end_condition,
+    far_end,
+    latest_of_each,
+    plain,
+    positive,
+    qualified,
+    through,
+)
 from semgraph.statement import object_ref
 from semgraph.store.schema import EntityRow
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
+from semgraph.walk.cut import checked_count
 from semgraph.walking import WalkingView
 
 if TYPE_CHECKING:
@@ -248,8 +258,11 @@ class GraphView(WalkingView, NamedView):
             now = self._session.now() if instant is None else instant
             return instant, now, min(self._session.last_recorded, self._slice.known_at)
 
-    def about(self, entity: Name) -> dict[str, list[Fact]]:
-        """What holds about an entity, by predicate; also what is told of it from the other end.
+    def about(self, entity: Name, *, limit: int | None = 1000) -> dict[str, Bounded[Fact]]:
+        """What holds about an entity, by predicate, the most confident first; also what is told from the other end.
+
+        Of each predicate come up to `limit` facts, the latest to begin; where there are more, `.truncated` of its list
+        is true. None is no limit.
 
         >>> from semgraph import KnowledgeGraph
         >>> kg = KnowledgeGraph()
@@ -257,13 +270,17 @@ class GraphView(WalkingView, NamedView):
         >>> {name: [fact.object.label for fact in facts] for name, facts in kg.about("Maya").items()}
         {'lives_in': ['Oslo'], 'reports_to': ['Kari']}
         """
+        most = None if limit is None else checked_count("limit", limit, 1)
         with self.reading() as reader:
             number = reader.directory.known(entity, reader.snapshot, self._slice.valid_at)
-            readings = [r for r in self._around(reader, number) if positive(r)]
-            found = self._kept(reader, readings)
-        out: dict[str, list[Fact]] = {}
+            readings = [r for r in self._around(reader, number) if positive(r) and self._in_slice(r, possible=False)]
+            readings, cut = latest_of_each(readings, most)
+            found = reader.facts(readings, self._instant())
+        out: dict[str, Bounded[Fact]] = {}
         for fact in sorted(found, key=lambda f: (f.predicate, -f.confidence, f.valid_from.instant, f.label)):
-            out.setdefault(fact.predicate, []).append(fact)
+            if fact.predicate not in out:
+                out[fact.predicate] = Bounded(truncated=fact.predicate in cut)
+            out[fact.predicate].append(fact)
         return out
 
     def timeline(

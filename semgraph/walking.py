@@ -141,8 +141,10 @@ class WalkingView:
             cut = self._cut() if mode == "snapshot" else Cut(None, window, self._slice.cover)
             return paths(reader, cut, (source, target), self._slice.valid_at, asked)
 
-    def match(self, *patterns: tuple[object, object, object], limit: int | None = None) -> list[Row]:
+    def match(self, *patterns: tuple[object, object, object], limit: int | None = None) -> Bounded[Row]:
         """Every way to make all the patterns facts: rows by name of variable, each with the time in which it holds.
+
+        They come by the names that they bind, then by time; where there are more than `limit`, `.truncated` is true.
 
         A pattern is a triple; a text that begins with a question mark is a variable, also as the predicate (it then
         stands for the stored names). Inverse, opposite and symmetric predicates are read as their names say. On a

@@ -37,5 +37,11 @@ def test_reads_are_bounded_and_say_so(shape, size, counts):
         }
         assert {read: len(answer) for read, answer in found.items()} == counts
         assert {read for read, answer in found.items() if answer.truncated} == CUT[shape]
-        assert len(kg.match(("n0", "?p", "?x"), limit=100)) == min(100, len(kg.match(("n0", "?p", "?x"))))
+        some, every = kg.match(("n0", "?p", "?x"), limit=100), kg.match(("n0", "?p", "?x"))
+        assert list(some) == every[:100]
+        assert (some.truncated, every.truncated) == (len(every) > 100, False)
+        about, whole = kg.about("n0"), kg.about("n0", limit=None)
+        assert {name: (len(facts), facts.truncated) for name, facts in about.items()} == {
+            name: (min(len(facts), 1000), len(facts) > 1000) for name, facts in whole.items()
+        }
         assert all(neighbor.facts for neighbor in found["neighbors"][:3])

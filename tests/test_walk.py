@@ -13,7 +13,7 @@ from semgraph import InputError, KnowledgeGraph, NotFoundError
 from semgraph.index import keeping
 from semgraph.session import Session
 from semgraph.temporal import parse_bound
-from semgraph.walk import quick
+from semgraph.walk import naming
 
 NAMES = "ABCDEF"
 YEARS = range(2000, 2009)
@@ -189,7 +189,7 @@ def test_a_new_name_shows_at_once_and_only_from_its_time_on(kg):
 
 @pytest.mark.parametrize("many", [0, 512])
 def test_a_large_level_is_in_order_of_names(kg, monkeypatch, many):
-    monkeypatch.setattr(quick, "_MANY", many)
+    monkeypatch.setattr(naming, "_MANY", many)
     kg.add_all({"subject": "hub", "predicate": "knows", "object": f"{'aA'[i % 2]}{i:03}"} for i in range(300))
     kg.neighbors("hub", limit=5)
     kg.add("hub", "knows", "A150x")
@@ -497,3 +497,17 @@ def test_neighbours_keep_step_with_every_write(batches):
                 wanted = brute.neighbours(brute.steps(view, "any"), "A", 3)
                 found = view.neighbors("A", hops=3, direction="any")
                 assert {n.entity.label: (n.distance, {f.id for f in n.facts}) for n in found} == wanted
+
+
+def test_about_has_the_latest_of_each_predicate_up_to_a_limit():
+    with KnowledgeGraph() as kg:
+        for year, (place, sure) in enumerate({"Oslo": 0.9, "Bergen": 0.5, "Moss": 0.7, "Voss": 0.6}.items(), 2019):
+            kg.add("Maya", "visited", place, valid_from=str(year), confidence=sure)
+        kg.add("Maya", "lives_in", "Oslo")
+        found = kg.during().about("Maya", limit=2)
+        assert {name: [fact.object.label for fact in facts] for name, facts in found.items()} == {
+            "lives_in": ["Oslo"],
+            "visited": ["Moss", "Voss"],
+        }
+        assert {name: facts.truncated for name, facts in found.items()} == {"lives_in": False, "visited": True}
+        assert not any(facts.truncated for facts in kg.during().about("Maya", limit=4).values())

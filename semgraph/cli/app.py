@@ -384,19 +384,21 @@ VALIDITY = together(
 )
 
 
-def show(app: App, /, value: object, lines: Iterable[str], *, empty: str = "") -> None:
-    """Print a document or lines; where there are none say so, but not where a program would read it."""
+def show(app: App, /, value: object, lines: Iterable[str], *, empty: str = "", truncated: bool = False) -> None:
+    """Print a document or lines; beside them say that there are none, or that there are more."""
     if app.json:
         from semgraph.cli import document
 
         document.emit(value)
-        return
-    printed = False
-    for line in lines:
-        click.echo(line)
-        printed = True
-    if empty and not printed:
-        click.echo(f"semgraph: {empty}", err=True)
+    else:
+        printed = False
+        for line in lines:
+            click.echo(line)
+            printed = True
+        if empty and not printed:
+            click.echo(f"semgraph: {empty}", err=True)
+    if truncated:
+        click.echo("semgraph: there are more; --limit shows them", err=True)
 
 
 def absence(view: GraphView, *given: str | Entity | None) -> str:

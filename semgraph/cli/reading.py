@@ -36,13 +36,17 @@ def value(app: App, /, subject: str, predicate: str, default: str | None, qualif
 
 @command(example="semgraph about Maya\nsemgraph --at 2022 about Maya", slices=True)
 @click.argument("entity", type=ENTITY)
+@click.option(
+    "--limit", type=click.IntRange(1), default=1000, show_default=True, metavar="N", help="The most of a predicate."
+)
 @pass_app
-def about(app: App, /, entity: str) -> None:
+def about(app: App, /, entity: str, limit: int) -> None:
     """What holds about something, by predicate."""
     from semgraph.cli.words import about as lines
 
-    found = app.view().about(app.name(entity))
-    show(app, found, lines(found), empty="nothing holds")
+    found = app.view().about(app.name(entity), limit=limit)
+    more = any(facts.truncated for facts in found.values())
+    show(app, found, lines(found), empty="nothing holds", truncated=more)
 
 
 @command(example="semgraph timeline Maya works_at", slices=True)

@@ -11,10 +11,10 @@ from semgraph.cli.app import ENTITY, PREDICATE, command, pass_app, show, togethe
 from semgraph.cli.text import clean, paint, table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from semgraph.cli.app import App
-    from semgraph.model import Answer, Bounded, Path, Row
+    from semgraph.model import Answer, Path, Row
 
 __all__: list[str] = []
 
@@ -110,7 +110,13 @@ def neighbors(app: App, /, entity: str, predicates: tuple[str, ...], **words: An
     """What is near something, and through which facts."""
     found = app.view().neighbors(app.name(entity), predicates=predicates or None, **words)
     rows = ([str(one.distance), one.entity.label, "; ".join(fact.label for fact in one.facts)] for one in found)
-    show(app, found, _bounded(table(rows, styles=("dim", "name", "")), found), empty="nothing is near it")
+    show(
+        app,
+        found,
+        table(rows, styles=("dim", "name", "")),
+        empty="nothing is near it",
+        truncated=found.truncated,
+    )
 
 
 @command(example="semgraph paths Maya Oslo\nsemgraph paths Maya Oslo --mode overlap --direction any", slices=True)
@@ -129,7 +135,7 @@ def paths(app: App, /, source: str, target: str, predicates: tuple[str, ...], **
     """The ways from one thing to another, the shortest first."""
     found = app.view().paths(app.name(source), app.name(target), predicates=predicates or None, **words)
     lines = (line for n, one in enumerate(found) for line in (*[""] * bool(n), *_path(one)))
-    show(app, found, _bounded(lines, found), empty="no path within the cutoff")
+    show(app, found, lines, empty="no path within the cutoff", truncated=found.truncated)
 
 
 def _path(path: Path) -> Iterator[str]:
@@ -140,13 +146,6 @@ def _path(path: Path) -> Iterator[str]:
     yield paint(clean(" > ".join(entity.label for entity in path.entities)), "name") + paint(f"  ({together})", "dim")
     rows = [[sentence(fact), *about_row(fact, dates)[1:]] for fact in path.facts]
     yield from table(rows, "  ", ("", "dim", "doubt"))
-
-
-def _bounded(lines: Iterable[str], found: Bounded[Any]) -> Iterator[str]:
-    """The lines, and beside them that there is more."""
-    yield from lines
-    if found.truncated:
-        click.echo("semgraph: there are more; --limit shows them", err=True)
 
 
 @command(example="semgraph match '?who works_at Stripe' '?who lives_in ?city'", slices=True)
@@ -162,7 +161,7 @@ def match(app: App, /, patterns: tuple[str, ...], limit: int | None) -> None:
     triples = [(app.name(s), p, app.name(o)) for s, p, o in _patterns(patterns)]
     found = app.view().match(*triples, limit=limit)
     document = [{"values": dict(row), "interval": row.interval, "facts": row.facts} for row in found]
-    show(app, document, _rows(found), empty="no match")
+    show(app, document, _rows(found), empty="no match", truncated=found.truncated)
 
 
 def _patterns(given: tuple[str, ...]) -> list[list[str]]:

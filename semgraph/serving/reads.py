@@ -77,7 +77,8 @@ def about(desk: Desk, asked: inputs.About) -> out.FactsOut:
 
     def find(valid: Any, known: Any) -> tuple[GraphView, list[model.Fact]]:
         view = desk.graph.at(valid, known_at=known)
-        return view, [fact for group in view.about(desk.name(asked.entity)).values() for fact in group]
+        found = view.about(desk.name(asked.entity), limit=None)  # all of it, page by page
+        return view, [fact for group in found.values() for fact in group]
 
     return _facts(desk, "about", asked, find)
 
@@ -213,7 +214,7 @@ def match(desk: Desk, asked: inputs.Match) -> out.MatchOut:
         at_once = start is None and end is None
         view = desk.graph.at(valid, known_at=known) if at_once else desk.graph.during(start, end, known_at=known)
         rows = view.match(*(_pattern(desk, *parts) for parts in asked.patterns), limit=_MOST_WALKED)
-        bounds.append(len(rows) >= _MOST_WALKED)
+        bounds.append(rows.truncated)
         return rows, _row
 
     opened = desk.paged("match", asked, find, _json)

@@ -137,7 +137,7 @@ def merge(desk: Desk, asked: inputs.Merge) -> out.DryRunOut:
     """What making two entities one does."""
 
     def work() -> out.DryRunOut:
-        before = desk.graph.about(desk.name(asked.duplicate))
+        before = desk.graph.about(desk.name(asked.duplicate), limit=None)
         desk.graph.names.merge(desk.name(asked.duplicate), desk.name(asked.into), reason=asked.reason)
         moved = [fact for group in before.values() for fact in group]
         now = desk.graph.at().moment()[1]

@@ -12,7 +12,7 @@ from semgraph.store.schema import FactRow
 from semgraph.walk.cut import checked_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from semgraph.reader import Reader, Reading
     from semgraph.walk.cut import Cut
@@ -27,6 +27,7 @@ __all__ = [
     "confidences_of",
     "entity_refs",
     "opposite_direction",
+    "roughly",
 ]
 
 Direction = Literal["out", "in", "any"]
@@ -34,6 +35,7 @@ DIRECTIONS: Final = get_args(Direction)
 
 _BACK: dict[str, Direction] = {"out": "in", "in": "out", "any": "any"}
 _CHUNK = 500  # entities asked for at a time
+_ENDS = frozenset({"subject", "predicate", "object"})
 _MILLION = 1_000_000
 
 
@@ -102,9 +104,8 @@ class Edges:
         if len(nodes) > _CHUNK:
             return len(nodes)
         direction = opposite_direction(self.direction) if entering else self.direction
-        store, scope = self.reader.ledger.store, self.reader.ledger.scope
         asked = (self._where(nodes, direction, turned=turned) for turned in (False, True))
-        return sum(store.count(FactRow, scope, **where) for where in asked if where is not None)
+        return sum(roughly(self.reader, where) for where in asked if where is not None)
 
     def confidences(self, edges: Iterable[Edge]) -> dict[Any, int]:
         """The confidence of each edge's fact in millionths, by its place: whole, so that products are exact."""
@@ -174,6 +175,12 @@ def confidences_of(reader: Reader, readings: Sequence[Reading], instant: int | N
     for at, fact in zip(disputed, facts, strict=True):
         found[at] = fact.confidence
     return found
+
+
+def roughly(reader: Reader, where: Mapping[str, Any]) -> int:
+    """About how many facts meet the conditions: of any sign and time, so that none has to be looked at."""
+    ends = {keyword: value for keyword, value in where.items() if keyword.partition("__")[0] in _ENDS}
+    return reader.ledger.store.count(FactRow, reader.ledger.scope, **ends)
 
 
 def checked_names(predicates: Collection[str] | None) -> tuple[str, ...] | None:

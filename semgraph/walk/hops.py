@@ -29,6 +29,7 @@ T = TypeVar("T")
 
 _ROWS = 25_000  # facts that one call reads at most from the store
 PATIENCE = 1_000  # facts that it reads from there before all are loaded into memory instead
+_HUB = 4  # times that: so many facts of all time are not even begun with
 EVERYTHING = 10**9  # look-ups: what is too much to be read from the store is worth being loaded
 
 
@@ -71,6 +72,8 @@ def _from_store(
     between: dict[int, list[Edge]] = {}
     seen, found, frontier = {start}, 0, [start]
     for _ in range(asked.hops):
+        if whole and edges.degree(frontier, entering=False) > _HUB * rows:
+            return None
         reached: dict[int, list[Edge]] = {}
         leaving = edges.leaving(frontier)
         if whole and edges.truncated:
@@ -167,14 +170,14 @@ def _walked(
         levels = [[node], *nodes]
         return Connections(later, cut, asked.direction, asked.predicates, lambda: _numbers(columns, levels))
 
-    if (told := quick.named(nodes)) is not None:
+    if (told := quick.names.told(nodes, asked.limit)) is not None:
         shown = min(sum(map(len, nodes)), asked.limit)
         return Bounded.later(
             lambda: _told(map(told, range(len(nodes))), connections(), shown), shown, truncated=truncated
         )
     levels = []
     for level in nodes:
-        named = quick.ordered(level, cut.instant, reader)
+        named = quick.names.ordered(level, asked.limit, cut.instant, reader)
         if named is None:
             return None
         levels.append([each.entity for each in named])

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.errors import BudgetExceeded
 from semgraph.instants import NEG_INF, POS_INF
-from semgraph.model import Entity, Row
+from semgraph.model import Bounded, Entity, Row
 from semgraph.model import Literal as Value
-from semgraph.store.schema import FactRow
 from semgraph.walk.cut import checked_count
+from semgraph.walk.edges import roughly
 from semgraph.walk.terms import Pattern, Term, read_patterns
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from semgraph.model import Span
     from semgraph.reader import Reader, Reading
+    from semgraph.store.schema import FactRow
     from semgraph.walk.cut import Cut
 
 __all__ = ["match"]
@@ -65,7 +66,7 @@ class _Merged:
 
 def match(
     reader: Reader, cut: Cut, patterns: Sequence[object], *, limit: int | None, valid_at: int | None
-) -> list[Row]:
+) -> Bounded[Row]:
     """The rows of bindings that make every pattern a fact, by name and time; at most `limit` of them.
 
     Raises:
@@ -116,10 +117,9 @@ class _Planner:
 
 def _count(reader: Reader, pattern: Pattern) -> int:
     """About how many facts a pattern's constants leave."""
-    store, scope = reader.ledger.store, reader.ledger.scope
     ends = (pattern.subject.refs, pattern.object.refs)
     asked = (_where(pattern, ends, turned=turned) for turned in pattern.sides)
-    return sum(store.count(FactRow, scope, **where) for where in asked if where is not None)
+    return sum(roughly(reader, where) for where in asked if where is not None)
 
 
 def _joined(reader: Reader, cut: Cut, number: int, pattern: Pattern, partial: Sequence[_Partial]) -> list[_Partial]:
@@ -203,7 +203,7 @@ def _rows(
         asked = (chunk, other) if wide is subjects else (other, chunk)
         where = _where(pattern, asked, turned=turned)
         if where is not None:
-            yield from reader.rows(**where, **when)
+            yield from reader.rows(order=None, **where, **when)  # what is found is put in order by its names
 
 
 def _where(pattern: Pattern, ends: _Ends, *, turned: bool) -> dict[str, Any] | None:
@@ -248,50 +248,55 @@ def _coalesced(partial: Iterable[_Partial]) -> list[_Merged]:
     return out
 
 
-def _made(reader: Reader, instant: int | None, rows: list[_Merged], names: list[str], limit: int | None) -> list[Row]:
+def _made(
+    reader: Reader, instant: int | None, rows: list[_Merged], names: list[str], limit: int | None
+) -> Bounded[Row]:
     """Row objects in order of the names that they bind, then of time."""
-    things = _things(reader, instant, rows)
-
-    def place(row: _Merged) -> tuple[list[tuple[str, str]], int, int]:
-        bound = [row.values[name] for name in names]
-        return [(things[ref].label.casefold(), ref) for ref in bound], row.start, row.end
-
-    rows = sorted(rows, key=place)[:limit]
+    values = _values(reader, rows)
+    numbers = {ref: int(ref[1:]) for row in rows for ref in row.values.values() if ref.startswith("e")}
+    labels = reader.directory.labels(numbers.values(), instant)
+    keys = {ref: (labels[number].casefold(), ref) for ref, number in numbers.items()}
+    keys |= {ref: (value.label.casefold(), ref) for ref, value in values.items()}
+    found = sorted(rows, key=lambda row: ([keys[row.values[name]] for name in names], row.start, row.end))
+    rows = found[:limit]
+    shown = {ref for row in rows for ref in row.values.values() if ref in numbers}
+    things: dict[str, Entity | Value] = {ref: reader.entity(numbers[ref], instant) for ref in shown}
+    things |= values
     readings: dict[_Key, Reading] = {}
     for row in rows:
         readings |= {_fact_key(*used): used[1] for used in row.used}
     facts = dict(zip(readings, reader.facts(list(readings.values()), instant), strict=True))
-    return [
+    made = (
         Row(
             {name: things[row.values[name]] for name in names},
             _interval(row),
             [facts[key] for key in dict.fromkeys(sorted(_fact_key(*used) for used in row.used))],
         )
         for row in rows
-    ]
+    )
+    return Bounded(made, truncated=len(rows) < len(found))
 
 
 def _fact_key(number: int, reading: Reading) -> _Key:
     return number, reading.row.valid_from, reading.row.id, reading.turned
 
 
-def _things(reader: Reader, instant: int | None, rows: Sequence[_Merged]) -> dict[str, Entity | Value]:
-    """What each bound reference stands for, a literal as its first fact wrote it."""
-    refs = {ref for row in rows for ref in row.values.values()}
-    reader.directory.prefetch_labels([int(ref[1:]) for ref in refs if ref.startswith("e")])
-    out: dict[str, Entity | Value] = {
-        ref: reader.directory.entity(int(ref[1:]), instant) for ref in refs if ref.startswith("e")
-    }
-    out |= {ref: Value(ref[2:], ref[2:]) for ref in refs if ref.startswith("p:")}
+def _values(reader: Reader, rows: Sequence[_Merged]) -> dict[str, Value]:
+    """The predicates and literals that are bound, a literal as its first fact wrote it."""
+    refs = {ref for row in rows for ref in row.values.values() if not ref.startswith("e")}
+    out = {ref: Value(ref[2:], ref[2:]) for ref in refs if ref.startswith("p:")}
     told: dict[str, tuple[int, str, Reading]] = {}
+    if len(out) == len(refs):
+        return out
     for _, reading in (used for row in rows for used in row.used):
         ref, place = reading.row.object, (reading.row.valid_from, reading.row.id, reading)
-        if ref in refs and ref not in out and (ref not in told or place[:2] < told[ref][:2]):
+        if ref in refs and (ref not in told or place[:2] < told[ref][:2]):
             told[ref] = place
     claims = reader.ledger.fetch(reading.body.claims[0] for *_, reading in told.values() if reading.body.claims)
     for ref, (_, _, reading) in told.items():
         claim = next((claims[c] for c in reading.body.claims if c in claims), None)
-        out[ref] = reader.object_of(ref, claim) or Value(ref[2:], ref[2:])
+        found = reader.object_of(ref, claim)
+        out[ref] = found if isinstance(found, Value) else Value(ref[2:], ref[2:])
     return out
 
 

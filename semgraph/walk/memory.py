@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from semgraph.store.schema import FactRow
     from semgraph.walk.cut import Cut
     from semgraph.walk.edges import Direction
-    from semgraph.walk.quick import Named, Quick
+    from semgraph.walk.naming import Named
+    from semgraph.walk.quick import Quick
     from semgraph.walk.shortest import Shortest
 
 __all__ = ["MemoryEdges", "Trace", "traced"]
@@ -100,7 +101,7 @@ class MemoryEdges:
             return None
 
         def names(nodes: Sequence[int]) -> Sequence[Named] | None:
-            return self._quick.called(nodes, self.cut.instant, self.reader)
+            return self._quick.names.called(nodes, self.cut.instant, self.reader)
 
         def weights(steps: Sequence[Step]) -> Mapping[int, int]:
             weight = self.confidences([self.edge(*step) for step in steps])

@@ -6,44 +6,32 @@ name, a merge or a definition.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from semgraph.directory import public_id
 from semgraph.index.marks import object_number
 from semgraph.index.spreading import FEW, Spread
-from semgraph.index.steps import Chosen, Looks, Steps, as_nodes
-from semgraph.model import Entity
+from semgraph.index.steps import Chosen, Looks, Steps
 from semgraph.walk.cut import times_of
+from semgraph.walk.naming import Naming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from semgraph.index.columns import Columns
     from semgraph.index.keeping import Index
     from semgraph.index.meeting import Step
+    from semgraph.model import Entity
     from semgraph.reader import Reader
     from semgraph.session import Session
     from semgraph.store.schema import FactRow
     from semgraph.walk.cut import Cut
     from semgraph.walk.edges import Direction
 
-__all__ = ["Named", "Quick"]
+__all__ = ["Quick"]
 
-_KEPT: Final = 200_000  # names and entities
-_DEAR: Final = 64  # labels read in the time that one takes by itself
-_MANY: Final = 512  # nodes that are put in order by rank
+_KEPT: Final = 200_000  # of what names mean, and of confidences
 _MILLION: Final = 1_000_000
 _ROWS: Final = 2_000_000  # that one walk looks at
-
-
-class Named(NamedTuple):
-    """An entity with what it is put in order by."""
-
-    key: str
-    number: int
-    entity: Entity
 
 
 class Quick:
@@ -54,12 +42,9 @@ class Quick:
         self.columns = columns
         self._besides = index.besides
         self.looks = Looks.of(columns)
-        self._names: dict[Any, dict[object, int]] = {}
+        self._meant: dict[Any, dict[object, int]] = {}
         self._chosen: dict[object, Chosen] = {}
-        self._named: dict[int, Named] = {}  # nodes of which one name holds at all times
-        self._changing: set[int] = set()  # nodes whose label depends on the time
-        self._rank: Any = None
-        self._missed = 0
+        self.names = Naming(columns)
         self.weight: dict[int, int] = {}  # confidences in millionths, of rows that nothing disputes
 
     @classmethod
@@ -79,7 +64,7 @@ class Quick:
 
     def node(self, session: Session, name: object) -> int | None:
         """The node that a name is known to mean here; -1 is an entity that no fact speaks of."""
-        kept = self._names.get(session.config.self_names)
+        kept = self._meant.get(session.config.self_names)
         try:
             return None if kept is None else kept.get(name)
         except TypeError:  # no name at all: the store's way refuses it
@@ -89,7 +74,7 @@ class Quick:
         """The node of an entity, which a name means from now on if it means nothing else."""
         found = self.columns.node(number)
         if found >= 0 and len(reader.directory.find(name, reader.snapshot)) == 1:
-            _keep(self._names.setdefault(reader.session.config.self_names, {}), name, found)
+            _keep(self._meant.setdefault(reader.session.config.self_names, {}), name, found)
         return found
 
     def chosen(self, direction: Direction, predicates: tuple[str, ...] | None) -> Chosen | None:
@@ -114,81 +99,6 @@ class Quick:
         key = (direction, None if predicates is None else tuple(predicates), len(names))
         _keep(self._chosen, key, found)
         return found
-
-    # -- names in order
-
-    def named(self, levels: Sequence[Any]) -> Callable[[int], list[Entity]] | None:
-        """What tells the entities of one of the levels in order, also later; None where not all names are known here.
-
-        Only names that hold at all times are known, and they are told as they are now.
-        """
-        kept, rank = self._named, self._rank
-        if len(kept) < self.columns.nodes and not all(kept.keys() >= set(_listed(level)) for level in levels):
-            return None
-
-        def told(place: int) -> list[Entity]:
-            level = levels[place]
-            if rank is None or len(level) <= _MANY:
-                return [each.entity for each in sorted([kept[node] for node in _listed(level)])]
-            nodes = level if isinstance(level, np.ndarray) else as_nodes(level)
-            if int(nodes.max()) >= len(rank):
-                return [each.entity for each in sorted([kept[node] for node in nodes.tolist()])]
-            return [kept[node].entity for node in nodes[np.argsort(rank.take(nodes))].tolist()]
-
-        return told
-
-    def ordered(self, nodes: Any, instant: int | None, reader: Reader | None = None) -> list[Named] | None:
-        """The nodes by name, then by number; None where a name is not known here and there is no reader to ask."""
-        listed = _listed(nodes)
-        kept = self._named
-        if len(listed) > _MANY and self._ranked(reader):
-            known = len(self._rank)
-            level = as_nodes(listed)
-            if int(level.max()) < known:
-                return [kept[node] for node in level[np.argsort(self._rank.take(level))].tolist()]
-        named = self.called(listed, instant, reader)
-        return None if named is None else sorted(named)
-
-    def called(self, nodes: Sequence[int], instant: int | None, reader: Reader | None = None) -> list[Named] | None:
-        """The same in the order given."""
-        kept = self._named
-        try:
-            return [kept[node] for node in nodes]
-        except KeyError:
-            return None if reader is None else self._learn_names(reader, nodes, instant)
-
-    def _ranked(self, reader: Reader | None) -> bool:
-        """Whether every name is known and none depends on the time; all are put in order once."""
-        if self._rank is None and reader is not None and self.columns.nodes <= _KEPT and not self._changing:
-            named = self._learn_names(reader, range(self.columns.nodes), None)
-            if not self._changing:
-                rank = np.empty(len(named), np.uint32)
-                rank[sorted(range(len(named)), key=named.__getitem__)] = np.arange(len(named))
-                self._rank = rank
-        return self._rank is not None
-
-    def _learn_names(self, reader: Reader, nodes: Sequence[int], instant: int | None) -> list[Named]:
-        """The names of nodes, read; those that have one name at all times are kept."""
-        kept, columns, directory = self._named, self.columns, reader.directory
-        missing = [node for node in nodes if node not in kept]
-        self._missed += len(missing)
-        if self._missed > columns.nodes // _DEAR and columns.nodes <= _KEPT and not self._changing:
-            missing, self._missed = [node for node in range(columns.nodes) if node not in kept], 0
-        numbers = [columns.entity(node) for node in missing]
-        directory.prefetch_labels(numbers)
-        if len(kept) + len(missing) > _KEPT:
-            self._named, self._rank = {}, None  # and not emptied: an answer may still tell its names from it
-            return self._learn_names(reader, nodes, instant)
-        here: dict[int, Named] = {}
-        for node, number in zip(missing, numbers, strict=True):
-            label = directory.only_label(number)
-            if label is None:
-                self._changing.add(node)
-                entity = directory.entity(number, instant)
-                here[node] = Named(entity.label.casefold(), number, entity)
-            else:
-                kept[node] = Named(label.casefold(), number, Entity(public_id(number), label))
-        return [kept[node] if node in kept else here[node] for node in nodes]
 
     # -- facts
 
@@ -256,11 +166,6 @@ class Quick:
             if found > limit:
                 return levels, True
         return levels, False
-
-
-def _listed(nodes: Any) -> list[int]:
-    found: list[int] = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
-    return found
 
 
 def _allowed(wanted: Sequence[bool]) -> bytes | None:

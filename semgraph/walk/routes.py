@@ -259,7 +259,7 @@ def _quick_walk(
         far,
         longest=longest,
         most=limit + 1,
-        names=lambda nodes: quick.called(nodes, cut.instant),
+        names=lambda nodes: quick.names.called(nodes, cut.instant),
         weights=quick.weights_at_hand,
     )
     if found is None or (found.length and len(found.walks) < limit and found.length < longest):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from semgraph.index.meeting import Step
     from semgraph.index.steps import Steps
-    from semgraph.walk.quick import Named
+    from semgraph.walk.naming import Named
 
     Names = Callable[[Sequence[int]], Sequence[Named] | None]
     Weights = Callable[[Sequence[Step]], Mapping[int, int] | None]
