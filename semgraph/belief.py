@@ -23,9 +23,9 @@ from semgraph.segment import (
     certain_window,
     clashes,
     excludes,
+    possible_starts,
     possible_window,
 )
-from semgraph.segment import possible_from as start_possible_from
 from semgraph.stating import Evidence, Stating, base_confidence, separators_of
 
 if TYPE_CHECKING:
@@ -281,18 +281,17 @@ class Belief:
             policy = replace(folded.policy, cardinality="many") if unsure else folded.policy
             for clash in clashes([d.segment for d in known], policy, folded.additive):
                 note_clash(clash, by_segment)
-        near = near_values(known, folded.policy)
+        since: dict[int, int] = {}
+        for group in near_values(known, folded.policy):
+            observed = [g for g in group if g.basis == "observed"]
+            found = possible_starts(observed, group, _excluded(folded.policy, folded.additive))
+            since.update((id(g), limit) for g, limit in found)
         for draft in drafts:
             g = draft.segment
             draft.unsure = unsure and not g.value.negative
             draft.certain, draft.possible = certain_window(g), possible_window(g)
             if g.basis == "observed":
-                rivals = (
-                    other
-                    for other in near(g)
-                    if other.value != g.value and excludes(g, other, folded.policy, folded.additive)
-                )
-                draft.possible = (start_possible_from(g, rivals), draft.possible[1])
+                draft.possible = (since[id(g)], draft.possible[1])
 
     def _mirror_rivals(self, subject: int, predicate: str, drafts: list[Draft]) -> None:
         """Conflicts over the subject: edges of other subjects onto the same object."""
@@ -310,16 +309,14 @@ class Belief:
                     mine = own.get(one.id)
                     if mine is not None and all(r.fact != other.id for r in mine.rivals):
                         mine.rivals.append(Rival(other.id, clash.start, clash.end, mirrored=True))
-            for mine in own.values():
-                if mine.segment.basis == "observed":
-                    near = replace(mine.segment, value=Value(f"e{subject}", mine.value.negative))
-                    rivals = [
-                        g
-                        for _, g in seen
-                        if g.value != near.value and excludes(near, g, mirror.policy, mirror.additive)
-                    ]
-                    limit = start_possible_from(mine.segment, rivals)
-                    mine.possible = (max(mine.possible[0], limit), mine.possible[1])
+            near = {
+                replace(mine.segment, value=Value(f"e{subject}", mine.value.negative)): mine
+                for mine in own.values()
+                if mine.segment.basis == "observed"
+            }
+            for g, limit in possible_starts(near, [g for _, g in seen], _excluded(mirror.policy, mirror.additive)):
+                mine = near[g]
+                mine.possible = (max(mine.possible[0], limit), mine.possible[1])
 
     def _edges_onto(self, predicate: str, ref: str) -> list[tuple[Draft, Segment]]:
         """Every edge of the predicate onto one object, with its segment as the object sees it."""
@@ -336,4 +333,5 @@ class Belief:
         return found
 
 
-# -- segments
+def _excluded(policy: Policy, additive: set[Value]) -> Callable[[Segment, Segment], bool]:
+    return lambda g, r: g.value != r.value and excludes(g, r, policy, additive)

@@ -9,7 +9,7 @@ from semgraph.segment import Clash, Policy, Segment, Span, Statement, Value
 from semgraph.temporal import NEG_INF, POS_INF, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from semgraph.store.schema import ClaimRow
 __all__ = ["Draft", "Rival", "intersect", "link", "near_values", "note_clash", "number", "unknown_starts"]
@@ -106,15 +106,15 @@ def unknown_starts(statements: list[Statement]) -> list[Segment]:
     return made
 
 
-def near_values(drafts: Sequence[Draft], policy: Policy) -> Callable[[Segment], Sequence[Segment]]:
-    """For a segment, those that may exclude it: of many values only the ones of its own object."""
+def near_values(drafts: Sequence[Draft], policy: Policy) -> Iterable[list[Segment]]:
+    """The segments in groups of those that may exclude each other: of many values only the ones of one object."""
     segments = [d.segment for d in drafts]
     if not (policy.event or policy.cardinality == "many") or not all(g.value.ref for g in segments):
-        return lambda _: segments
+        return [segments]
     groups: dict[str, list[Segment]] = {}
     for g in segments:
         groups.setdefault(g.value.ref, []).append(g)
-    return lambda g: groups.get(g.value.ref, [])
+    return groups.values()
 
 
 def number(drafts: list[Draft]) -> None:

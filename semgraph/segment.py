@@ -5,13 +5,14 @@ Apart from the fold itself: pure tables and comparisons that reads and belief ne
 
 from __future__ import annotations
 
+from bisect import insort
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph.temporal import NEG_INF, Bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 __all__ = [
     "Clash",
@@ -25,6 +26,7 @@ __all__ = [
     "excludes",
     "opposed",
     "possible_from",
+    "possible_starts",
     "possible_window",
     "rivals",
     "same_breath",
@@ -202,6 +204,19 @@ def possible_from(g: Segment, others: Iterable[Segment]) -> int:
             if limit == g.start:
                 break
     return limit
+
+
+def possible_starts(
+    observed: Iterable[Segment], others: Iterable[Segment], excluded: Callable[[Segment, Segment], bool]
+) -> Iterator[tuple[Segment, int]]:
+    """`possible_from` for many segments among the same others, of which those that are `excluded` count."""
+    windows = ((*certain_window(g), number, g) for number, g in enumerate(others))
+    waiting = sorted((w for w in windows if w[0] < w[1]), reverse=True)
+    begun: list[tuple[int, int, Segment]] = []  # by when they cease to be certain
+    for g in sorted(observed, key=lambda g: g.start):
+        while waiting and waiting[-1][0] < g.start:
+            insort(begun, waiting.pop()[1:])
+        yield g, next((min(sure_to, g.start) for sure_to, _, r in reversed(begun) if excluded(g, r)), NEG_INF)
 
 
 def certain_window(g: Segment) -> tuple[int, int]:
