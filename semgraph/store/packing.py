@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.errors import StoreCorrupt
 from semgraph.store.interning import LONGEST, NOWHERE, Symbols, entity_of
-from semgraph.store.schema import TABLES, ClaimRow, Form
+from semgraph.store.schema import ClaimRow, Form
 from semgraph.store.shapes import RowType, column, definition, fields, key_of, remembered
 
 if TYPE_CHECKING:
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 _IDENT_DIGITS: Final = 24
 _IDENT_BYTES: Final = _IDENT_DIGITS // 2
-#: The types of a column's values as callers have them: SQLite keeps those of the other columns right by itself.
-_TYPES: Final = {
-    form: frozenset({int if form is Form.NODE else str, type(None)})
-    for form in (Form.WORD, Form.NODE, Form.REF, Form.IDENT)
-}
 _FOREIGN: Final = "a row of the store holds what is none of its words: run `semgraph verify`, or go back to a backup"
 
 
@@ -99,26 +94,25 @@ def _packed_value(symbols: Symbols, found: Column, value: Any) -> Any:
 def unpacked(symbols: Symbols, table: RowType, rows: Sequence[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
     """Rows of the file as callers have them; columns past those of the table stay as they are.
 
-    StoreCorrupt where a value is of a type that callers never have, except in claims, whose digests tell.
+    StoreCorrupt where a value is of a type that its column never has, except in claims, whose digests tell.
     """
-    checked = table in TABLES and table is not ClaimRow
-    return _unpacked(symbols, [(found.at, found.form) for found in _special(table)], rows, checked=checked)
+    return _unpacked(symbols, tuple(fields(table).values()), rows, checked=table is not ClaimRow)
 
 
 def unpacked_part(
     symbols: Symbols, shown: Sequence[Column], rows: Sequence[tuple[Any, ...]]
 ) -> Iterable[tuple[Any, ...]]:
-    """The same of rows that have some columns only, in this order."""
-    special = [(at, found.form) for at, found in enumerate(shown) if found.form is not Form.PLAIN]
-    return _unpacked(symbols, special, rows, checked=False)
+    """The same of rows that have some columns only, in this order; claims too, as no digest tells here."""
+    return _unpacked(symbols, shown, rows, checked=True)
 
 
 def _unpacked(
-    symbols: Symbols, special: Sequence[tuple[int, Form]], rows: Sequence[tuple[Any, ...]], *, checked: bool
+    symbols: Symbols, shown: Sequence[Column], rows: Sequence[tuple[Any, ...]], *, checked: bool
 ) -> Iterable[tuple[Any, ...]]:
-    if not rows or not special:
+    if not rows:
         return rows
     by_column: list[Any] = list(zip(*rows, strict=True))
+    special = [(at, found.form) for at, found in enumerate(shown) if found.form is not Form.PLAIN]
     if len(rows) > 1:
         met = {value for at, form in special if form is not Form.IDENT for value in by_column[at]}
         # No set difference: against a kind of dict it would walk all that is known.
@@ -130,8 +124,11 @@ def _unpacked(
         else:
             known = symbols.refs if form is Form.REF else symbols.values
             by_column[at] = [known[v] if v is not None else None for v in values]
-        if checked and not _TYPES[form].issuperset(map(type, by_column[at])):
-            raise StoreCorrupt(_FOREIGN)
+    if checked:
+        # SQLite looks at types when it writes: a page of one table in the place of another's is read as it comes.
+        for found, values in zip(shown, by_column, strict=False):
+            if not found.kinds.issuperset(map(type, values)):
+                raise StoreCorrupt(_FOREIGN)
     return zip(*by_column, strict=True)
 
 

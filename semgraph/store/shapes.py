@@ -54,13 +54,17 @@ def remembered(function: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 class Column(NamedTuple):
-    """A column: its place in the row, its name, its one Python type, whether it may be absent, and its form."""
+    """A column: its place in the row, its name, its one Python type, whether it may be absent, and its form.
+
+    `kinds` are the types of all values that it may have: the one, and that of None.
+    """
 
     at: int
     name: str
     type: type
     nullable: bool
-    form: Form = Form.PLAIN
+    form: Form
+    kinds: frozenset[Any]
 
     @property
     def sql_type(self) -> str:
@@ -94,7 +98,8 @@ def fields(table: RowType) -> dict[str, Column]:
         kinds = (hint,) if get_origin(hint) in (None, Annotated) else get_args(hint)
         kind = next(kind for kind in kinds if kind is not type(None))
         plain, form = get_args(kind) if get_origin(kind) is Annotated else (kind, Form.PLAIN)
-        found[name] = Column(at, name, plain, type(None) in kinds, form)
+        nullable = type(None) in kinds
+        found[name] = Column(at, name, plain, nullable, form, frozenset((plain, type(None)) if nullable else (plain,)))
     return found
 
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from semgraph.store.protocol import R, Revision, Value, Where
     from semgraph.store.schema import ClaimColumns
 
-_SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
 _AS_IT_IS: Final = nullcontext()
 _UNDONE: Final = "this transaction was undone by an earlier error in it; leave its block and start again"
 
@@ -109,11 +108,11 @@ class SqliteStore:
 
     def scope(self, name: str) -> ScopeRow | None:
         """The scope of that name."""
-        return next(map(ScopeRow._make, self.fetch(f"{_SCOPES} WHERE name = ? LIMIT 1", (name,))), None)
+        return next(iter(self._tables.scopes("WHERE name = ? LIMIT 1", (name,))), None)
 
     def scopes(self) -> list[ScopeRow]:
         """Every scope, by number."""
-        return list(map(ScopeRow._make, self.fetch(f"{_SCOPES} ORDER BY scope", ())))
+        return self._tables.scopes("ORDER BY scope")
 
     def create_scope(self, name: str) -> ScopeRow:
         """A new scope with a number never used before; StoreError if the name is taken."""

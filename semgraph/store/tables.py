@@ -12,7 +12,7 @@ from semgraph.store.facts import Facts
 from semgraph.store.interning import Symbols
 from semgraph.store.migrations import index_statements
 from semgraph.store.packing import packed, packed_columns, packed_key, unpacked, unpacked_part, written
-from semgraph.store.schema import TABLES, ClaimColumns, ClaimRow, FactRow, Form
+from semgraph.store.schema import TABLES, ClaimColumns, ClaimRow, FactRow, Form, ScopeRow
 from semgraph.store.shapes import RowType, canonical, column, columns, definition, one_table
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _AT_A_TIME: Final = 512
 _MANY: Final = 1_000  # claims that are worth an index made anew, if no more than these were there before
 _RECORDED: Final = ("recorded_at__gt", "recorded_at__le")
+_SCOPES: Final = "SELECT scope, name, last_recorded, entities, feed FROM scope"
 _LATEST: Final = "SELECT last_recorded FROM scope WHERE scope = ? AND last_recorded = ?"
 _INTERNED: Final = (Form.WORD, Form.NODE, Form.REF)
 
@@ -44,6 +45,11 @@ class Tables:
             self.symbols.forget()
         else:
             self.symbols.trim()
+
+    def scopes(self, which: str, parameters: tuple[Any, ...] = ()) -> list[ScopeRow]:
+        """The scopes that a clause picks or sorts."""
+        rows = self._access.fetch(f"{_SCOPES} {which}", parameters)
+        return list(map(ScopeRow._make, unpacked(self.symbols, ScopeRow, rows)))
 
     def select(
         self, table: type[R], scope: int, order: Sequence[str] | None, limit: int | None, where: Mapping[str, Where]

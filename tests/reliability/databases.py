@@ -167,9 +167,9 @@ def damage(trial: Trial) -> str:
         path.write_bytes(raw)
         touched = _KINDS[kind](path, trial.random)
         with hurry(PATIENCE):
-            verdict = _verdict(path, right)
-        assert verdict != "otherwise" or touched in TAKEN_AS_TOLD, f"{kind}, try {done}: a wrong answer, not told"
-        outcomes[verdict] += 1
+            found = verdict(path, right)
+        assert found != "otherwise" or touched in TAKEN_AS_TOLD, f"{kind}, try {done}: a wrong answer, not told"
+        outcomes[found] += 1
     told = ", ".join(f"{outcomes[verdict]} {how}" for verdict, how in _VERDICTS.items())
     return f"{trial.size} damaged files: {told}; 0 wrong"
 
@@ -182,7 +182,7 @@ _VERDICTS = {
 }
 
 
-def _verdict(path: Path, right: Any) -> str:
+def verdict(path: Path, right: Any) -> str:
     """What comes of a file, read and then written; raises where anything undeclared does."""
     before, found, problems = path.read_bytes(), None, []
     try:

@@ -29,7 +29,7 @@ from .operations import everything
 from .registry import Trial, check
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from semgraph import KnowledgeGraph
@@ -412,59 +412,3 @@ def reading_on(trial: Trial) -> str:
         content = b"".join(place.read_bytes() for place in path.parent.glob(path.name + "*"))
         assert needle.encode() not in content, "bytes of what was forgotten are left"
     return f"{trial.size} readers: writers went on (log up to {longest >> 10} KiB), bytes pending, then gone"
-
-
-def _written_on(path: Path, seed: int, told: int) -> Iterator[None]:
-    with closing(opened(path)) as kg:
-        for number in range(100_000):
-            do(kg, seed, number)
-            os.write(told, b".")
-
-
-def by_copying() -> None:
-    """Break the build: a backup is a copy of the file."""
-    SqliteStore.backup = lambda store, path: path.write_bytes(store.path.read_bytes())
-
-
-@check(
-    "B1",
-    "backup while writing",
-    "opens, verify clean, contains every ack before its start",
-    c=4,
-    n=60,
-    broken=by_copying,
-)
-def backed_up(trial: Trial) -> str:
-    """A child writes without a pause; each copy must be a state that was, no older than its start."""
-    path = _fresh(trial.folder / "s.db")
-    seen, told = os.pipe()
-    os.set_blocking(seen, False)
-    child = begun(lambda: list(_written_on(path, trial.seed, told)))
-    twin, done, acknowledged, longest = opened(), 0, 0, 0.0
-    states = [state(twin)]
-    with closing(opened(path)) as kg:
-        for number in trial.steps():
-            time.sleep(trial.random.random() * 0.1)
-            acknowledged += len(_read(seen))
-            began = time.monotonic()
-            kg.backup(trial.folder / f"{number}.bak")
-            longest = max(longest, time.monotonic() - began)
-            after = acknowledged + len(more := _read(seen))
-            with closing(opened(trial.folder / f"{number}.bak")) as copy:
-                found = state(copy)
-                assert not copy.verify(), f"backup {number}: {copy.verify()}"
-            while done <= after + 1:
-                do(twin, trial.seed, done)
-                done += 1
-                states.append(state(twin))
-            assert found in states[acknowledged : after + 2], f"backup {number}: not a state of its time"
-            acknowledged += len(more)
-    child.kill()
-    return f"{trial.size} backups beside {acknowledged} writes: all whole and clean, at most {longest * 1000:.0f} ms"
-
-
-def _read(source: int) -> bytes:
-    try:
-        return os.read(source, 1 << 16)
-    except BlockingIOError:
-        return b""

@@ -1,0 +1,72 @@
+"""A page of one table in the place of another's: found by its checksum, and where that is right, by what it holds."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import apsw
+import pytest
+from reliability.databases import TAKEN_AS_TOLD, answers, sound_store, verdict
+from sqlite_files import connected
+
+from semgraph import pages
+from semgraph.store.schema import TABLES
+
+_NAMES = sorted(definition.name for definition in TABLES.values())
+
+
+#: Read as rows of the first, pages of the second have values of types that its columns never have.
+_MISLEADING = (
+    ("scope", "symbol"),
+    ("scope", "claim"),
+    ("entity", "alias_by_entity"),
+    ("entity", "claim_by_object_predicate"),
+    ("fact", "symbol"),
+    ("justification", "claim_by_id"),
+    ("retraction", "fact_by_id"),
+    ("retraction", "justification_by_premise"),
+    ("compat", "claim_by_subject_predicate"),
+    ("declared", "alias_by_entity"),
+    ("definition", "veto"),
+    ("veto", "entity"),
+    ("veto", "claim_by_id"),
+    ("veto", "justification"),
+)
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sound") / "store.db"
+    sound_store(path)
+    with closing(connected(path)) as connection:
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema"))
+    return path.read_bytes(), roots, answers(path)
+
+
+def swapped(content, here, there, *, sealed):
+    """The file with the page of one number in the place of another, its checksum made right for the place or not."""
+    start, end = ((number - 1) * pages.PAGE for number in (here, there))
+    page = content[end : end + pages.PAGE]
+    if sealed:
+        page = page[: -pages.RESERVED] + pages.checksum(page, start)
+    return content[:start] + page + content[start + pages.PAGE :]
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_whole_page_in_another_place_is_refused(sound, tmp_path, name):
+    content, roots, _ = sound
+    path = tmp_path / "store.db"
+    for other in {roots[each] for each in _NAMES} - {roots[name]}:
+        path.write_bytes(swapped(content, roots[name], other, sealed=False))
+        assert pages.damaged_pages([path.read_bytes()]) == [roots[name]]
+    with pytest.raises(apsw.CorruptError), closing(connected(path)) as connection:
+        connection.execute(f"SELECT * FROM {name}").fetchall()  # noqa: S608  # a name of ours
+
+
+@pytest.mark.parametrize(("name", "other"), _MISLEADING)
+def test_a_page_of_another_table_is_no_answer(sound, tmp_path, name, other):
+    content, roots, right = sound
+    path = tmp_path / "store.db"
+    path.write_bytes(swapped(content, roots[name], roots[other], sealed=True))
+    found = verdict(path, right)  # raises where anything undeclared does
+    assert found != "otherwise" or name in TAKEN_AS_TOLD
