@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -17,10 +20,11 @@ from test_state_machine import NAMES, EngineAndModel
 from semgraph.temporal import NEG_INF
 
 from . import breaks
+from .children import Child, begun
 from .registry import Trial, check
 
-#: Operations in a history, at most.
-STEPS = 16
+#: Operations in a history, at most; histories of one seed; and how many of these are lived through side by side.
+STEPS, _PART, _AT_ONCE = 16, 250, os.cpu_count() or 1
 DATES = ("2012-01-01", "2018-03-01", "2021-06-01", "2024-01-15")
 _COMPARED = (
     "stored_rows_follow_from_claims", "both_know_the_same_names", "timelines_agree", "values_agree", "conflicts_agree",
@@ -31,7 +35,6 @@ class History(EngineAndModel):
     """A history that is compared when it is over, in every way: what the machine of the tests asks, and the walks."""
 
     lived = 0
-    told: Any = None
 
     def compare(self) -> None:
         """Timelines, names, values, conflict sets, differences, neighbours, paths and patterns."""
@@ -68,8 +71,6 @@ class History(EngineAndModel):
             finally:
                 self.engine.graph.close()
             type(self).lived += 1
-            if type(self).told is not None:
-                type(self).told(type(self).lived)
 
 
 for _name in _COMPARED:  # as plain methods they are no invariants any more, which would be looked at after each step
@@ -127,20 +128,36 @@ def _bound(row: dict[str, str]) -> list[tuple[str, str]]:
     broken=breaks.ends_of_claims,
 )
 def differential(trial: Trial) -> str:
-    """0 histories after which engine and model differ; a difference is made small and printed with its steps."""
+    """0 histories after which engine and model differ; a difference is made small and printed with its steps.
+
+    They are drawn in parts, each in a process of its own and from a seed of its own, as many at once as there are
+    processors: what has been drawn makes the next draws slower.
+    """
+    parts = [(trial.seed + first, min(_PART, trial.size - first)) for first in range(0, trial.size, _PART)]
+    running: deque[Child] = deque()
+    lived = 0
+    for seed, size in trial.along(parts, len(parts)):
+        running.append(begun(partial(_lived, seed, size, shrinking=trial.tier != "C")))
+        if len(running) == _AT_ONCE:
+            lived += running.popleft().answer()
+    lived += sum(child.answer() for child in running)
+    assert lived >= trial.size * 0.9, f"only {lived} histories"
+    return f"{lived} histories of up to {STEPS} operations, 0 differences"
+
+
+def _lived(seed: int, size: int, *, shrinking: bool) -> int:
+    """How many histories of this seed were lived through, with no difference."""
 
     class Lived(History):
         lived = 0
-        told = staticmethod(lambda done: trial.told(min(done, trial.size), trial.size))
 
-    Lived._hypothesis_internal_use_seed = trial.seed  # type: ignore[attr-defined]
+    Lived._hypothesis_internal_use_seed = seed  # type: ignore[attr-defined]
     run_state_machine_as_test(
         Lived,
         settings=settings(
-            max_examples=trial.size, stateful_step_count=STEPS, deadline=None, database=None, derandomize=False,
-            phases=[Phase.generate] if trial.tier == "C" else [Phase.generate, Phase.shrink],
+            max_examples=size, stateful_step_count=STEPS, deadline=None, database=None, derandomize=False,
+            phases=[Phase.generate, Phase.shrink] if shrinking else [Phase.generate],
             suppress_health_check=list(HealthCheck), print_blob=False,
         ),
     )  # fmt: skip
-    assert Lived.lived >= trial.size * 0.9, f"only {Lived.lived} histories"
-    return f"{Lived.lived} histories of up to {STEPS} operations, 0 differences"
+    return Lived.lived
