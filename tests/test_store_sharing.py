@@ -20,6 +20,7 @@ from store_conformance import entities, ids, make
 from semgraph.errors import (
     InputError,
     StoreBusy,
+    StoreClosed,
     StoreError,
     StoreReadOnly,
 )
@@ -520,7 +521,7 @@ def test_claims_since_a_moment_are_found_by_the_number_of_their_row(path, store)
 # Whether anything was written
 
 
-WRITER = """
+COMMITTER = """
 store = open_store(sys.argv[1])
 print("ready", flush=True)
 for line in sys.stdin:
@@ -534,7 +535,7 @@ for line in sys.stdin:
 
 
 def test_revisions_tell_each_commit_of_another_process(path):
-    with child(WRITER, path) as writer, closing(open_store(path)) as store:
+    with child(COMMITTER, path) as writer, closing(open_store(path)) as store:
         seen = {store.revision()}
         for step in ["write", "write", "empty", "write"] * 5:
             before = store.revision()
@@ -593,3 +594,14 @@ def test_a_store_in_memory_and_one_without_locks_have_revisions(path, monkeypatc
         assert fixed.revision() == fixed.revision()
         with fixed.read():
             assert fixed.revision() is not None
+
+
+def test_the_memory_of_a_closed_connection_is_not_read(path, monkeypatch):
+    store = open_store(path)
+    store.revision()
+    monkeypatch.setattr(SqliteStore, "_usable", lambda _: None)  # passed just before another thread closed the store
+    store.close()
+    with pytest.raises(StoreClosed):
+        store.revision()
+    with pytest.raises(StoreClosed), store.read():
+        pass

@@ -29,6 +29,7 @@ class Commits:
     def __init__(self, connection: apsw.Connection, fetch: Callable[[str, tuple[()]], list[tuple[Any, ...]]]) -> None:
         self._connection = connection
         self._fetch = fetch
+        self._shared = bool(connection.filename)  # a file, to which others may write
         self._header: Any = _UNKNOWN
         self._began: Revision | None = None
 
@@ -39,6 +40,10 @@ class Commits:
         if self._header is None:
             return self._counted()
         return self._header.raw, self._connection.total_changes()
+
+    def close(self) -> None:
+        """The connection is about to be closed, and the memory that it shares is gone then."""
+        self._header = None
 
     def begin(self) -> None:
         """A transaction is about to begin: what it will see is at least what is the newest now."""
@@ -54,7 +59,7 @@ class Commits:
         return self._began or self._counted()
 
     def _counted(self) -> Revision:
-        version: int = self._fetch("PRAGMA data_version", ())[0][0] if self._connection.filename else 0
+        version: int = self._fetch("PRAGMA data_version", ())[0][0] if self._shared else 0
         return version, self._connection.total_changes()
 
 

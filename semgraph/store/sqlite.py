@@ -273,6 +273,7 @@ class SqliteStore:
                 raise StoreError("the store can't be closed inside a transaction; leave its block first")
             if not isinstance(self._unusable, HandlePoisoned):
                 self._unusable = StoreClosed("the store was closed; open it again")
+            self._commits.close()
             with suppress(*FAULTS):  # what the file can't take any more stays in the log
                 self._connection.close()
 
