@@ -96,7 +96,7 @@ def alone(s: Statement) -> list[Segment]:
     bound, by, reason, rule = None, tuple[str, ...](), "open", ""
     if s.end != POS_INF:
         bound = (s.end_bound if s.bounded else None) or exact(s.end)
-        reason, by, rule = s.end_kind, (s.claim,), "E"
+        reason, by, rule = s.ending, (s.claim,), "E"
     spans = [Span(s, s.start, s.end, absorbed=False)]
     early = s.said < s.start
     g = Segment(s.value, s.start, s.end, s.start_bound, s.basis, bound, reason, by, "new", rule, spans)
@@ -265,23 +265,23 @@ class _Sweep:
             if c in w.absorbed:
                 self.unsupport(w, c, t)
                 if not w.supports:
-                    self.close(w, t, c.end_kind, c, "E")
+                    self.close(w, t, c.ending, c, "E")
         holder = self.holders.get(self.key(c))
         if holder is None:
             return
-        if c.bounded:
+        if c.told_end:
             for x in list(holder.supports):
                 if x is not c and x.rank <= c.rank and (x.evidence <= t or c.said > x.said):
                     self.unsupport(holder, x, t)
         self.unsupport(holder, c, t)
         if not holder.supports:
-            self.close(holder, t, c.end_kind, c, "E")
+            self.close(holder, t, c.ending, c, "E")
 
     def hold(self, d: Statement, dropping: Sequence[_Holder], t: int) -> None:
         """Row 10: start again when the changes that outdate the statement have ended, or never."""
         self.dropped.add(d)
         changes = [k for w in dropping for k in w.supports if _outdates(k, d, t)]
-        again = max(k.end if k.end_kind == "stated" else POS_INF for k in changes)
+        again = max(k.end if k.bounded else POS_INF for k in changes)
         if again < d.end:
             self.schedule(replace(d, basis="resumed", start=again, start_bound=exact(again)))
 
@@ -470,7 +470,9 @@ def _outdates(k: Statement, d: Statement, t: int) -> bool:
 
 
 def _most_precise_end(w: _Holder, by: Statement, t: int) -> Bound | None:
-    stated = [s for s in (*(span.statement for span in w.spans), *w.supports, by) if s.bounded and s.end == t]
+    stated = [
+        s for s in (*(span.statement for span in w.spans), *w.supports, by) if s.bounded and not s.cut and s.end == t
+    ]
     bounds = [s.end_bound for s in stated if s.end_bound is not None]
     return min(bounds, key=lambda b: (b.before - b.earliest, b.stored), default=None)
 

@@ -62,6 +62,7 @@ class Statement:
     explicit_end: bool
     order: str  # the key of the object's first name, of the literal, or nothing
     recorded: int
+    cut: bool = False  # it ends because of what took the rest of it, or because a premise does
 
     @property
     def evidence(self) -> int:
@@ -74,8 +75,18 @@ class Statement:
 
     @property
     def bounded(self) -> bool:
-        """Whether the source said when it stopped."""
-        return self.end_kind == "stated"
+        """Whether it is of a limited time: an exception, after which what it displaced resumes."""
+        return self.end_kind == "stated" or self.cut
+
+    @property
+    def told_end(self) -> bool:
+        """Whether the source said when it stopped, and nothing ended it before."""
+        return self.end_kind == "stated" and not self.cut
+
+    @property
+    def ending(self) -> str:
+        """What ends it, as the facts tell."""
+        return "stated" if self.cut else self.end_kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,9 @@ def _keep_both(writer: Writer, reader: Reader, found: ConflictSet) -> Receipt:
     rows = list(reader.by_id(fact.id for fact in found.facts).values())
     subject = reader.directory.number(found.subject)
     pairs = resolution.compatible_pairs(found, reader.snapshot, rows)
+    if not pairs:
+        why = "a value and its own negation can't both hold: choose one of them, or say both wrong"
+        return Receipt(Outcome.IDEMPOTENT, why=why)
     known = {(r.a, r.b) for r in ledger.records.compat if (r.subject, r.predicate) == (subject, found.predicate)}
     fresh = [
         CompatRow(ledger.scope, subject, found.predicate, a, b, writer.recorded_at)

@@ -293,5 +293,5 @@ def _inside(s: Statement, start: int, end: int, basis: str) -> list[Statement]:
     if begin > s.start:
         s = replace(s, start=begin, start_bound=exact(begin), basis="unknown" if s.basis == "unknown" else basis)
     if stop < s.end:
-        s = replace(s, end=stop, end_bound=exact(stop), end_kind="stated")
+        s = replace(s, end=stop, end_bound=exact(stop), cut=True)
     return [s]

@@ -35,7 +35,7 @@ class Take:
 
     @property
     def bounded(self) -> bool:
-        return self.end_kind == "stated"
+        return self.end_kind == "stated" or self.stop_kind == "cut"
 
     @property
     def said(self) -> int:
@@ -256,7 +256,7 @@ class Fold:
         if not holders:
             return False
         ks = [k for w in holders for k in self.outdating(d, w, t)]
-        ends = [k.stop if k.stop_kind == "ttl" else k.claim.end if k.bounded else POS_INF for k in ks]
+        ends = [k.stop if k.stop_kind == "ttl" else k.stop if k.bounded else POS_INF for k in ks]
         until = max(ends)
         if until < d.stop:
             later = replace(d, start=until, basis="resumed", lo=until, hi=until + 1)
@@ -330,7 +330,7 @@ class Fold:
             return set()
         direct = [x for x in w.supports if x.evidence > t]
         newer = all(d.said >= x.said for x in direct)
-        hard = any(x.bounded for x in direct)
+        hard = any(x.end_kind == "stated" for x in direct)
         latest = max(x.said for x in w.supports)
         found = set()
         if d.claim.change and newer:

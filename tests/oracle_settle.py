@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from oracle_facts import Conflict, Fact, Span, union
@@ -169,11 +170,9 @@ def _chosen(oracle: Oracle, conflict: Conflict, p: str, o: Any, when: int) -> Fa
 def _keep_both(oracle: Oracle, conflict: Conflict, recorded: int) -> Outcome:
     if conflict.subject is None:
         return _outcome("IDEMPOTENT", [])
-    for f in conflict.facts:
-        for g in conflict.facts:
-            if f is not g:
-                oracle.compat.append((recorded, conflict.subject, conflict.predicate, f.value, g.value))
-    return _outcome("UPDATE", [])
+    pairs = [(f.value, g.value) for f, g in combinations(conflict.facts, 2) if not (f.negative or g.negative)]
+    oracle.compat += [(recorded, conflict.subject, conflict.predicate, v, w) for v, w in pairs]
+    return _outcome("UPDATE" if pairs else "IDEMPOTENT", [])  # a value and its own negation never both hold
 
 
 def _settled(oracle: Oracle, conflict: Conflict, chosen: Fact | None, when: int, recorded: int) -> list[Claim]:

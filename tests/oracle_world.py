@@ -209,7 +209,10 @@ class World:
         piece = whole
         if start != whole.start:
             piece = replace(piece, start=start, basis="resumed" if resumed else "cut", lo=start, hi=start + 1)
-        return piece if stop == whole.stop else replace(piece, stop=stop, stop_kind="cut")
+        if stop == whole.stop:
+            return piece
+        vouched = min(piece.evidence, stop) if whole.end_kind == "stated" else piece.evidence
+        return replace(piece, stop=stop, stop_kind="cut", evidence=vouched)
 
     def _build(self) -> None:
         self.told.clear()

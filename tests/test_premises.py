@@ -109,6 +109,40 @@ def test_what_lost_its_premise_for_good_reopens_it() -> None:
     assert kg.verify() == []
 
 
+@pytest.mark.parametrize("kind", ["change", "state"])
+def test_what_a_derived_claim_displaced_resumes_when_its_premise_ends(kind: str) -> None:
+    calls = [
+        at("Ann", "Acme", "2010"),
+        at("Bo", "Acme", "2010", valid_to="2020"),
+        at("Ann", "Globex", "2015", kind=kind, because=[[1]]),
+    ]
+    kg = in_every_order(calls)
+    wanted = [("Acme", "2010", "2015"), ("Globex", "2015", "2020"), ("Acme", "2020", "…")]
+    assert spans(kg.during(), "Ann", "works_at") == wanted
+
+
+def test_a_premise_that_ends_takes_no_other_word_of_the_conclusion_along() -> None:
+    """Found by differential histories: the end of a premise counted as if the source had told the end of the value."""
+    calls = [
+        at("Ann", "Globex", "2012", said_at="2013-01-01T00:00:00Z"),
+        at("Bo", "Acme", "2010", valid_to="2020"),
+        at("Ann", "Globex", "2015", because=[[1]]),
+    ]
+    assert spans(in_every_order(calls).during(), "Ann", "works_at") == [("Globex", "2012", "…")]
+
+
+def test_what_an_end_told_through_an_opposite_cuts_is_an_exception_and_takes_nothing_along() -> None:
+    kg, clock = timed()
+    kg.add("Ann", "likes", "tea", valid_from="2010")
+    clock.tick(seconds=1)
+    kg.add("Ann", "dislikes", "tea", valid_from="2010")
+    clock.tick(seconds=1)
+    kg.end("Ann", "dislikes", "tea", at="2023")
+    assert spans(kg.during(), "Ann", "likes", negative=True) == [("¬tea", "2010", "2023"), ("tea", "2023", "…")]
+    assert kg.conflicts() == []
+    assert kg.verify() == []
+
+
 @given(arrows=st.sets(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg"))))
 def test_circles_are_what_leads_to_each_other_and_come_after_what_they_lead_to(arrows: set[tuple[str, str]]) -> None:
     def leads_to(node: Any) -> list[Any]:

@@ -244,6 +244,17 @@ def test_only_a_person_or_a_ground_settles_a_conflict(choice: str) -> None:
     )
 
 
+def test_a_value_and_its_own_negation_are_not_kept_side_by_side() -> None:
+    """Found by differential histories: the receipt said that they were already."""
+    kg, _ = timed()
+    kg.add("Ann", "likes", "tea", valid_from="2010")
+    kg.add("Ann", "dislikes", "tea", valid_from="2010", source="tool:x")
+    receipt = kg.settle("Ann", "likes", "keep_both")
+    assert receipt.outcome == "idempotent"
+    assert "negation" in (receipt.why or "")
+    assert len(kg.conflicts()) == 1
+
+
 # -- 1. the prompt
 
 
