@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PAGE: Final = 4096
 RESERVED: Final = 4
 
+_LOCKED: Final = 1 << 30  # the place in every file whose bytes SQLite takes locks on
 _NAME: Final = "semgraph-pages"
 _TRUSTING: Final = threading.local()
 
@@ -51,8 +52,11 @@ def is_sealed(header: bytes) -> bool:
 
 
 def is_whole(page: bytes, offset: int) -> bool:
-    """Whether the page at this place of the file is as it was written; one that never was is zeros."""
-    return checksum(page, offset) == page[-RESERVED:] or page.count(0) == PAGE
+    """Whether the page at this place of the file is as it was written.
+
+    Zeros are not: with `secure_delete` SQLite writes the pages that it frees too, and leaves out the one that it locks.
+    """
+    return checksum(page, offset) == page[-RESERVED:] or offset == _LOCKED
 
 
 def checksum(page: bytes, offset: int) -> bytes:
@@ -66,8 +70,8 @@ def damaged_pages(chunks: Iterable[bytes]) -> list[int]:
     for chunk in chunks:  # each a whole number of pages, but for a torn end
         if not offset and not is_sealed(chunk):
             return []
-        for start in range(0, len(chunk) - PAGE + 1, PAGE):
-            if not is_whole(chunk[start : start + PAGE], offset + start):
+        for start in range(0, len(chunk), PAGE):
+            if not is_whole(chunk[start : start + PAGE].ljust(PAGE, b"\0"), offset + start):
                 found.append((offset + start) // PAGE + 1)
         offset += len(chunk)
     return found
@@ -78,7 +82,8 @@ def layer() -> str:
     return _LAYER.name
 
 
-_ROOM: Final = 20  # where the header of a file says how many bytes SQLite leaves at the end of each page
+_HEADER: Final = 100  # bytes; SQLite also reads it by itself
+_ROOM: Final = 20  # where it says how many bytes SQLite leaves at the end of each page
 
 
 class _Pages(apsw.VFSFile):
@@ -86,16 +91,22 @@ class _Pages(apsw.VFSFile):
 
     def __init__(self, name: Any, flags: list[int]) -> None:
         super().__init__("", name, flags)
-        header = super().xRead(100, 0) if self.xFileSize() else b""
+        header = super().xRead(_HEADER, 0) if self.xFileSize() else b""
         self._sealed = not header or is_sealed(header)
 
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802  # the driver's name
-        content = super().xRead(amount, offset)
-        if amount != PAGE or len(content) != PAGE or not self._sealed or is_whole(content, offset):
-            return content
-        if getattr(_TRUSTING, "now", False):
-            return content
-        raise apsw.CorruptError("a page is not as it was written")
+        within = offset % PAGE
+        if not self._sealed or within + amount > PAGE or (amount <= _HEADER and offset < _HEADER):
+            return super().xRead(amount, offset)
+        # SQLite reads pages, and most of one where a long value goes on.
+        page = super().xRead(PAGE, offset - within)
+        if not getattr(_TRUSTING, "now", False) and not self._is_whole(page, offset - within):
+            raise apsw.CorruptError("a page is not as it was written")
+        return page[within : within + amount]
+
+    def _is_whole(self, page: bytes, offset: int) -> bool:
+        # Where the file ends within the page, SQLite takes zeros for the rest; the driver leaves them out at the end.
+        return is_whole(page.ljust(PAGE, b"\0"), offset) or (not page and offset >= self.xFileSize())
 
     def xWrite(self, content: bytes | bytearray | memoryview, offset: int) -> None:  # noqa: N802  # the driver's name
         page = bytes(content)

@@ -9,8 +9,9 @@ import pytest
 from reliability.databases import TAKEN_AS_TOLD, answers, sound_store, verdict
 from sqlite_files import connected
 
-from semgraph import pages
-from semgraph.store.schema import TABLES
+from semgraph import KnowledgeGraph, StoreCorrupt, pages
+from semgraph.store import open_store
+from semgraph.store.schema import TABLES, RetractionRow
 
 _NAMES = sorted(definition.name for definition in TABLES.values())
 
@@ -70,3 +71,36 @@ def test_a_page_of_another_table_is_no_answer(sound, tmp_path, name, other):
     path.write_bytes(swapped(content, roots[name], roots[other], sealed=True))
     found = verdict(path, right)  # raises where anything undeclared does
     assert found != "otherwise" or name in TAKEN_AS_TOLD
+
+
+def test_the_pages_of_a_long_text_are_looked_at_too(tmp_path):
+    path = tmp_path / "store.db"
+    with KnowledgeGraph(path, embedder=None) as kg:
+        kg.retract(kg.add("Ann", "likes", "tea"), reason="because " * 2_000)
+    content = path.read_bytes()
+    page = content[-pages.PAGE :]  # with the end of the reason
+    for last in (b"", page[:3], bytes(pages.PAGE), page[:9] + b"!" + page[10:]):
+        path.write_bytes(content[: -pages.PAGE] + last)
+        with pytest.raises(StoreCorrupt):
+            reason_of(path)
+    path.write_bytes(content)
+    assert reason_of(path) == "because " * 2_000
+
+
+def reason_of(path):
+    with closing(open_store(path, read_only=True)) as store, store.read():
+        (row,) = store.select(RetractionRow, 1)
+        return row.reason
+
+
+@pytest.mark.parametrize("gone", [1, 4, 30, 4_000])
+def test_a_file_that_ends_within_its_last_page_is_damaged(sound, tmp_path, gone):
+    content, _, _ = sound
+    path = tmp_path / "store.db"
+    path.write_bytes(content[:-gone])
+    assert pages.damaged_pages([path.read_bytes()]) == [len(content) // pages.PAGE]
+    try:
+        with KnowledgeGraph(path, embedder=None, read_only=True) as kg:
+            assert kg.verify()
+    except StoreCorrupt:
+        pass

@@ -119,7 +119,7 @@ def _claim(kg: KnowledgeGraph, chosen: random.Random, *, retracted: bool = False
 
 def _retract(kg: KnowledgeGraph, chosen: random.Random) -> None:
     if claim := _claim(kg, chosen):
-        kg.retract(claim, reason="a slip")
+        kg.retract(claim, reason="a slip " * chosen.choice((1, 1, 1_500)))  # long ones take pages of their own
 
 
 def _unretract(kg: KnowledgeGraph, chosen: random.Random) -> None:

@@ -152,12 +152,14 @@ def _lived(seed: int, size: int, *, shrinking: bool) -> int:
         lived = 0
 
     Lived._hypothesis_internal_use_seed = seed  # type: ignore[attr-defined]
-    run_state_machine_as_test(
-        Lived,
-        settings=settings(
-            max_examples=size, stateful_step_count=STEPS, deadline=None, database=None, derandomize=False,
-            phases=[Phase.generate, Phase.shrink] if shrinking else [Phase.generate],
-            suppress_health_check=list(HealthCheck), print_blob=False,
-        ),
+    chosen = settings(
+        max_examples=size, stateful_step_count=STEPS, deadline=None, database=None, derandomize=False,
+        phases=[Phase.generate, Phase.shrink] if shrinking else [Phase.generate],
+        suppress_health_check=list(HealthCheck), print_blob=False,
     )  # fmt: skip
+    try:
+        run_state_machine_as_test(Lived, settings=chosen)
+    except BaseException as error:
+        error.add_note(f"{size} histories of the seed {seed}")
+        raise
     return Lived.lived
