@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
-from functools import partial
+from bisect import bisect_left
+from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, TypeVar
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from semgraph import factrow
 from semgraph.beside import Beside, one_of
+from semgraph.disputes import at_instant, both_ways, ever, rival_of
 from semgraph.late import Grounds, late_fact
 from semgraph.model import ConflictSet, Entity
 from semgraph.segment import Value
@@ -20,18 +21,17 @@ from semgraph.stating import base_confidence
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from typing import Any
 
     from semgraph.directory import Directory
+    from semgraph.disputes import Dispute, Place
     from semgraph.ledger import Ledger, Snapshot
     from semgraph.model import Claim, Fact, Literal
     from semgraph.session import Session
     from semgraph.store.schema import ClaimRow, FactRow
 
-__all__ = ["Reader", "Reading", "components"]
-
-K = TypeVar("K", int, str)
+__all__ = ["Reader", "Reading"]
 
 
 class Reading:
@@ -71,20 +71,6 @@ class Reading:
     def turned_round(self) -> Reading:
         """The same read from the other side."""
         return Reading(self.row, self._body, self.predicate, not self.turned, self.flipped)
-
-
-@dataclass(frozen=True, slots=True)
-class _Dispute:
-    """One fluent's facts in conflict over an interval."""
-
-    mirrored: bool
-    subject: int
-    predicate: str
-    separators: str
-    ref: str
-    members: tuple[str, ...]
-    start: int
-    end: int
 
 
 class Reader:
@@ -202,7 +188,7 @@ class Reader:
         claims = self.ledger.fetch({c for body in bodies for c in (*body.claims, *body.absorbed)})
         ends = {r.row.subject for r in readings} | {int(r.row.object[1:]) for r in readings if r.row.object[:1] == "e"}
         self.directory.prefetch_labels(ends | _ends(claims.values()))
-        self.by_id({rival for body in bodies for rival, *_ in body.rivals})
+        self.by_id(set(chain.from_iterable(map(rival_of, body.rivals) for body in bodies)))
         grounds = self._grounds(claims.values())
         now = self.session.now() if instant is None else instant
         return [
@@ -363,25 +349,29 @@ class Reader:
         sets.sort(key=lambda s: (s.since.instant, s.predicate, s.subject.label if s.subject else "", s.id))
         return sets
 
-    def _disputes(self, rows: Iterable[FactRow], instant: int | None) -> list[_Dispute]:
-        pairs: dict[tuple[bool, int, str, str, str], set[tuple[str, str, int, int]]] = {}
+    def _disputes(self, rows: Iterable[FactRow], instant: int | None) -> list[Dispute]:
         seeds = {row.id: row for row in rows}
         self._rows.update(seeds)
-        bodies = {key: self.body(row) for key, row in seeds.items()}
-        self.by_id({fact for body in bodies.values() for fact, *_ in body.rivals})
-        for key, body in bodies.items():
-            row = seeds[key]
-            own = pairs.setdefault((False, row.subject, row.predicate, row.separators, ""), set())
-            for rival, start, end, mirrored in body.rivals:
-                other = self._rows.get(rival)
-                if other is None:
-                    continue
-                mine = own
-                if mirrored or other.subject != row.subject:
-                    mine = pairs.setdefault(self._group(row, other, mirrored=mirrored), set())
-                mine.add((key, rival, start, end) if key < rival else (rival, key, start, end))
-        stretches = _constant_stretches if instant is None else partial(_stretches_at, instant)
-        return [d for group, found in sorted(pairs.items()) for d in stretches(group, found)]
+        rivals = {key: self.body(row).rivals for key, row in seeds.items()}
+        known = self.by_id({*seeds, *chain.from_iterable(map(rival_of, each) for each in rivals.values())})
+        of_subject: dict[int, set[str]] = {}
+        for row in known.values():
+            of_subject.setdefault(row.subject, set()).add(row.id)
+        places: dict[Place, dict[str, list[tuple[str, int, int, bool]]]] = {}
+        for key, row in seeds.items():
+            own = places.setdefault((False, row.subject, row.predicate, row.separators, ""), {})
+            mine = rivals[key]
+            if of_subject[row.subject].issuperset(map(rival_of, mine)) and not any(rival[3] for rival in mine):
+                own[key] = mine
+                continue
+            for rival in mine:
+                if (other := known.get(rival[0])) is not None:
+                    place = self._group(row, other, mirrored=rival[3])
+                    places.setdefault(place, {}).setdefault(key, []).append(rival)
+        found = ((place, both_ways(near)) for place, near in sorted(places.items(), key=itemgetter(0)))
+        if instant is None:
+            return [dispute for place, near in found for dispute in ever(place, near)]
+        return [dispute for place, near in found for dispute in at_instant(place, near, instant)]
 
     def _group(self, row: FactRow, other: FactRow, *, mirrored: bool) -> tuple[bool, int, str, str, str]:
         """Which fluent two rivals dispute: their common subject, or their common object."""
@@ -396,7 +386,7 @@ class Reader:
         shared = int(min(ends)[1:]) if ends else row.subject
         return (False, shared, row.predicate, row.separators, "")
 
-    def _conflict_set(self, d: _Dispute, rows: dict[str, FactRow], instant: int | None) -> ConflictSet:
+    def _conflict_set(self, d: Dispute, rows: dict[str, FactRow], instant: int | None) -> ConflictSet:
         readings = []
         for member in d.members:
             row = rows[member]
@@ -428,64 +418,3 @@ def _ends(claims: Iterable[ClaimRow]) -> set[int]:
         if row.object[:1] == "e":
             found.add(int(row.object[1:]))
     return found
-
-
-def _constant_stretches(
-    group: tuple[bool, int, str, str, str], pairs: set[tuple[str, str, int, int]]
-) -> list[_Dispute]:
-    """Connected facts, over each maximal interval in which the same ones are connected."""
-    times = sorted({t for _, _, start, end in pairs for t in (start, end)})
-    open_sets: dict[tuple[str, ...], int] = {}
-    found: list[_Dispute] = []
-    for t in times:
-        live = _components((a, b) for a, b, start, end in pairs if start <= t < end)
-        for members in sorted(set(open_sets) - live):
-            found.append(_Dispute(*group, members, open_sets.pop(members), t))
-        for members in live - set(open_sets):
-            open_sets[members] = t
-    return found
-
-
-def _stretches_at(
-    instant: int, group: tuple[bool, int, str, str, str], pairs: set[tuple[str, str, int, int]]
-) -> list[_Dispute]:
-    """The connected facts at an instant, each set with the maximal interval around it in which it is the same."""
-    now = _components((a, b) for a, b, start, end in pairs if start <= instant < end)
-    if not now:
-        return []
-    times = sorted({t for _, _, start, end in pairs for t in (start, end)})
-    place = bisect_right(times, instant)
-    found = []
-    for members in sorted(now):
-        own = frozenset(members)
-        near = [p for p in pairs if p[0] in own or p[1] in own]
-        first, last = place - 1, place
-        while first > 0 and members in _components((a, b) for a, b, s, e in near if s <= times[first - 1] < e):
-            first -= 1
-        while last < len(times) and members in _components((a, b) for a, b, s, e in near if s <= times[last] < e):
-            last += 1
-        found.append(_Dispute(*group, members, times[first], times[last]))
-    return found
-
-
-def _components(pairs: Iterable[tuple[str, str]]) -> set[tuple[str, ...]]:
-    near: dict[str, list[str]] = {}
-    for a, b in pairs:
-        near.setdefault(a, []).append(b)
-        near.setdefault(b, []).append(a)
-    return set(components(near))
-
-
-def components(near: Mapping[K, Sequence[K]]) -> Iterator[tuple[K, ...]]:
-    """The things that are connected, each set in order; those that nothing is near are left out."""
-    seen: set[K] = set()
-    for first in sorted(near):
-        if first in seen or not near[first]:
-            continue
-        members, waiting = {first}, [first]
-        while waiting:
-            fresh = [other for other in near.get(waiting.pop(), ()) if other not in members]
-            members.update(fresh)
-            waiting += fresh
-        seen |= members
-        yield tuple(sorted(members))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from semgraph.disputes import components
 from semgraph.errors import InputError
 from semgraph.model import Fact, Hit
 from semgraph.profiling import checked_budget, checked_counter, fitted, in_order
-from semgraph.reader import components
 from semgraph.render import FLOOR, Dispute, render_facts
 from semgraph.walk import (
     Cut,
