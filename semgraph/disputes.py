@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Dispute", "Place", "Rivals", "at_instant", "both_ways", "components", "ever", "rival_of"]
+__all__ = ["Dispute", "Place", "Rivals", "at_instant", "both_ways", "components", "ever", "is_mirrored", "rival_of"]
 
 K = TypeVar("K", int, str)
 Place: TypeAlias = tuple[bool, int, str, str, str]  # mirrored, subject, predicate, separators, reference of the object
 Rivals: TypeAlias = "Mapping[str, Sequence[tuple[str, int, int, bool]]]"  # of each fact, as `Body.rivals` has them
 
 _SINCE, _UNTIL = itemgetter(1), itemgetter(2)
-rival_of = itemgetter(0)
+rival_of, is_mirrored = itemgetter(0), itemgetter(3)
 
 
 @dataclass(frozen=True, slots=True)

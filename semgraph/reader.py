@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from semgraph import factrow
 from semgraph.beside import Beside, one_of
-from semgraph.disputes import at_instant, both_ways, ever, rival_of
+from semgraph.disputes import at_instant, both_ways, ever, is_mirrored, rival_of
 from semgraph.late import Grounds, late_fact
 from semgraph.model import ConflictSet, Entity
 from semgraph.segment import Value
@@ -361,7 +361,7 @@ class Reader:
         for key, row in seeds.items():
             own = places.setdefault((False, row.subject, row.predicate, row.separators, ""), {})
             mine = rivals[key]
-            if of_subject[row.subject].issuperset(map(rival_of, mine)) and not any(rival[3] for rival in mine):
+            if of_subject[row.subject].issuperset(map(rival_of, mine)) and not any(map(is_mirrored, mine)):
                 own[key] = mine
                 continue
             for rival in mine:
