@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import PREDICATES, SEED, World, by_hand, defined, interleaved, machine, table, world
+from benchmarks.common import OPEN, PREDICATES, SEED, World, by_hand, defined, interleaved, machine, table, world
 from semgraph import KnowledgeGraph
 from semgraph.recall.library import library_of
 from semgraph.recall.words import content_words
@@ -33,6 +33,7 @@ from semgraph.store.schema import PageRow
 
 _QUESTIONS = 90
 _BATCH = 20_000
+_LOADED = 100_000  # claims a transaction
 _WARM = 12
 _LOOKED_AT = 120  # documents that recall takes from the channel of vectors
 _QUALITIES = ("annual", "brief", "cautious", "early", "final", "guarded", "hurried", "joint", "late")
@@ -65,10 +66,24 @@ def filled(path: Path, data: World) -> KnowledgeGraph:
     graph = KnowledgeGraph(path, durability="relaxed")
     if not there:
         defined(graph)
-        claims = list(data.claims())
-        for start in range(0, len(claims), _BATCH):
-            graph.add_all(claims[start : start + _BATCH])
+        graph.add_columns(columns_of(data), batch_size=_LOADED)
     return graph
+
+
+def columns_of(data: World) -> dict[str, Any]:
+    """The facts as columns, which are loaded quicker than one by one."""
+    names, said = np.array(data.names, object), np.array(PREDICATES, object)
+    return {
+        "subject": names[data.subject].tolist(),
+        "predicate": said[data.predicate].tolist(),
+        "object": names[data.object].tolist(),
+        "valid_from_us": data.start * 1_000_000,
+        "valid_to_us": np.where(data.end == OPEN, np.iinfo(np.int64).max, data.end * 1_000_000),
+        "said_at_us": data.start * 1_000_000,
+        "confidence": data.confidence,
+        "source": [f"imported:{each}" for each in data.source.tolist()],
+        "text": [data.text(row) for row in range(len(data))],
+    }
 
 
 def first(path: Path, question: str) -> float:

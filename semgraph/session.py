@@ -210,11 +210,12 @@ class Session:
                 noted.keep(self.store)
         self.store.close()
 
-    def columns(self, *, reads: int = 1) -> Columns | None:
+    def columns(self, *, reads: int = 1, identified: bool = False) -> Columns | None:
         """The current facts as columns in memory, of the transaction that is open; None where the store is to be asked.
 
         That is while something is being written, and while so few reads were made that loading is not worth it.
-        `reads` is how many look-ups in the store the caller would need instead. What the columns give, rows and nodes
+        `reads` is how many look-ups in the store the caller would need instead; `identified` says that the columns are
+        to know the ids of the facts (`Columns.id_of`). What the columns give, rows and nodes
         and arrays, means nothing beyond the transaction.
         """
         if self._row is None:
@@ -222,7 +223,7 @@ class Session:
         index = self.indexes.get(self.scope)
         if index is None:
             index = self.indexes.setdefault(self.scope, Index())
-        return index.in_step(self.store, self._row, reads=reads)
+        return index.in_step(self.store, self._row, reads=reads, identified=identified)
 
     def followed(self) -> Points | None:
         """The points in step with what is committed; None where the store is to be asked, as for `columns`."""

@@ -14,7 +14,7 @@ from semgraph import KnowledgeGraph
 from semgraph.index.keeping import Index
 from semgraph.recall.corpus import MANY, Corpus
 from semgraph.recall.library import library_of
-from semgraph.recall.living import degree
+from semgraph.recall.living import rows_at
 from semgraph.walk.cut import Cut
 
 PAST = "2012-06"
@@ -45,9 +45,12 @@ def check(kg):
             slow.columns = None
             if quick.columns is None:
                 return
-            living = quick.living(library, documents)
+            living = quick.living(library)[documents]
             ids = [library.text.ids[document] for document in documents]
             found, again = slow.behind(ids), quick.behind(ids)
+            alive = [document for document in documents.tolist() if living[document]]
+            told = dict(zip(alive, quick.told(library, alive), strict=True))
+            assert [{c.id for c in told.get(at, ())} for at in documents] == [{c.id for c in one} for one in found]
             for alive, one, other in zip(living, found, again, strict=True):
                 assert {c.id for c in one} == {c.id for c in other}
                 assert alive or not one
@@ -57,7 +60,7 @@ def check(kg):
                 assert quick.is_hub(entity) == slow.is_hub(entity)
                 rows = reader.rows(subject=entity, **cut.conditions())
                 rows += reader.rows(object=f"e{entity}", **cut.conditions())
-                assert degree(quick.columns, entity, cut) == len({row.id for row in rows})
+                assert len(rows_at(quick.columns, entity, cut)) == len({row.id for row in rows})
 
 
 @pytest.mark.usefixtures("columns_at_once")

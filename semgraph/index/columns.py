@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from semgraph.errors import StoreCorrupt
+from semgraph.index.idents import Idents
 from semgraph.index.marks import DISPUTED, LITERAL, NEGATIVE, NO_ENTITY, NOTHING, UNKNOWN_START, object_number
 from semgraph.instants import NEG_INF, POS_INF
 
@@ -44,7 +45,10 @@ class Columns:
         entities: NDArray[np.int64],
         predicates: Sequence[str],
         rows: Sequence[NDArray[Any]],
+        ids: Idents | None = None,
     ) -> None:
+        self.ids = Idents() if ids is None else ids  # of the base; empty where nobody told them
+        self._fresh_ids: dict[int, str] = {}
         subject, predicate, target, start, end, flags = rows
         self.base = self.size = len(subject)
         room = self.base + _ROOM + self.base // 32
@@ -84,8 +88,8 @@ class Columns:
         self._subject = self.subject.data
 
     @classmethod
-    def loaded(cls, stored: Iterable[tuple[Any, ...]]) -> Columns:
-        """The columns of stored facts, `READ` of each, in key order."""
+    def loaded(cls, stored: Iterable[tuple[Any, ...]], *, identified: bool = True) -> Columns:
+        """The columns of stored facts, `READ` of each, in key order; they know the ids only if `identified`."""
         chunks = [_chunk(rows) for rows in _grouped(stored)]
         names = sorted({name for chunk in chunks for name in chunk[1]})
         number = {name: at for at, name in enumerate(names)}
@@ -101,7 +105,15 @@ class Columns:
             _joined(chunks, 4),
             _joined(chunks, 5),
         ]
-        return cls(entities, names, rows)
+        ids = Idents()
+        for chunk in chunks if identified else ():
+            ids.extend(chunk[6])
+        return cls(entities, names, rows, ids)
+
+    @property
+    def bare(self) -> bool:
+        """Whether the ids of the facts are not known."""
+        return self.base > 0 and not len(self.ids)
 
     @property
     def eternal(self) -> bool:
@@ -140,6 +152,12 @@ class Columns:
     def predicate_number(self, name: str) -> int:
         """The number of a predicate in the columns, -1 where no fact has it."""
         return self._numbers.get(name, -1)
+
+    def id_of(self, row: int) -> str:
+        """The id of the fact in a row; empty where nobody told it."""
+        if row >= self.base:
+            return self._fresh_ids.get(row, "")
+        return self.ids[row] if len(self.ids) else ""
 
     # -- facts of one fluent, one entity
 
@@ -218,8 +236,10 @@ class Columns:
         """Whether little room is left for what is written."""
         return self.size + _ROOM // 2 > len(self.start)
 
-    def replace(self, entity: int, predicate: str, facts: Sequence[tuple[int, int, int, int]]) -> bool:
-        """Let these be the facts of a fluent, in key order; False where there is no room.
+    def replace(
+        self, entity: int, predicate: str, facts: Sequence[tuple[int, int, int, int]], ids: Sequence[str] = ()
+    ) -> bool:
+        """Let these be the facts of a fluent, in key order, with their ids; False where there is no room.
 
         A fact is its start, its end, its object as `object_number` has it, and its flags.
         """
@@ -236,6 +256,7 @@ class Columns:
             self.fresh_out.setdefault(node, []).append(row)
             if far < NOTHING:
                 self.fresh_in.setdefault(far, []).append(row)
+        self._fresh_ids.update(zip(rows, ids, strict=False))
         self.size += len(facts)
         self._fluents[node, number] = rows
         return True
@@ -253,7 +274,11 @@ class Columns:
         rows = [subject, self.predicate[live], target, self.start[live], self.end[live], self.flags[live]]
         # Stable: facts that begin together stay in the order of the store.
         sort = np.lexsort((rows[3], rows[1], rows[0]))
-        return Columns(entities[order], self.predicates, [column[sort] for column in rows])
+        ids = Idents()
+        if len(self.ids) or self._fresh_ids:
+            ids.extend([self.id_of(row) for row in range(self.base, self.size)])
+            ids = self.ids.joined(ids).taken(live[sort])
+        return Columns(entities[order], self.predicates, [column[sort] for column in rows], ids)
 
     def _drop(self, row: int) -> None:
         node, far = self._subject[row], self._object[row]
@@ -291,13 +316,14 @@ def _grouped(stored: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]
 
 
 def _chunk(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
-    """Subjects, names of predicates, objects, starts, ends and flags of some stored rows."""
-    subject, predicate, ref, negative, disputed, start, end = zip(*rows, strict=True)
+    """Subjects, names of predicates, objects, starts, ends, flags and ids of some stored rows."""
+    subject, predicate, ref, negative, disputed, start, end, ids = zip(*rows, strict=True)
     if not {0, 1}.issuperset((*negative, *disputed)):
         raise StoreCorrupt("a fact of the store is damaged: run `semgraph verify`, and go back to a backup")
     flags = np.array(negative, np.uint8) * NEGATIVE + np.array(disputed, np.uint8) * DISPUTED
     target = np.fromiter(map(object_number, ref), np.int64, len(rows))
-    return np.array(subject, np.int64), predicate, target, np.array(start, np.int64), np.array(end, np.int64), flags
+    times = np.array(start, np.int64), np.array(end, np.int64)
+    return np.array(subject, np.int64), predicate, target, *times, flags, ids
 
 
 def _joined(chunks: Sequence[tuple[Any, ...]], place: int) -> NDArray[Any]:

@@ -40,6 +40,32 @@ class Idents:
         rows = np.frombuffer(self._packed, np.uint8).reshape(-1, _BYTES)[numbers, :8]
         return np.ascontiguousarray(rows).view(">u8")[:, 0].astype(np.uint64)
 
+    @property
+    def packed(self) -> NDArray[np.uint8]:
+        """The bytes of each, a row; zeros for those of another form."""
+        return np.frombuffer(bytes(self._packed), np.uint8).reshape(-1, _BYTES)
+
+    @property
+    def others(self) -> Mapping[int, str]:
+        """Those of another form, by number."""
+        return self._others
+
+    def taken(self, numbers: NDArray[np.intp]) -> Idents:
+        """Some of them, in this order."""
+        found = Idents()
+        found._packed = bytearray(self.packed[numbers].tobytes())
+        if self._others:
+            places = {number: place for place, number in enumerate(numbers.tolist()) if number in self._others}
+            found._others = {place: self._others[number] for number, place in places.items()}
+        return found
+
+    def joined(self, more: Idents) -> Idents:
+        """These, and others behind them."""
+        found = Idents()
+        found._packed = self._packed + more._packed
+        found._others = self._others | {len(self) + number: name for number, name in more._others.items()}
+        return found
+
     def extend(self, names: Sequence[str]) -> None:
         """Put these behind the others."""
         joined = "".join(names)

@@ -60,20 +60,23 @@ class Index:
         while len(self._log) > _LOG or sum(map(len, self._log.values())) > 2 * _WIDEST:
             del self._log[next(iter(self._log))]
 
-    def in_step(self, store: Store, row: ScopeRow, *, reads: int = 1) -> Columns | None:
+    def in_step(self, store: Store, row: ScopeRow, *, reads: int = 1, identified: bool = False) -> Columns | None:
         """The columns as of the transaction that is open, or None while it is not worth loading them.
 
-        `reads` says how many look-ups one by one the caller would need instead. Inside a write there are none.
+        `reads` says how many look-ups one by one the caller would need instead; `identified`: the columns are to know
+        the ids of their facts, which take room that walks have no use for. Inside a write there are none.
         """
         revision = store.revision()
         if revision is None:
             return None
-        if self.columns is None or not self._caught_up(store, row):
-            self.columns = None
+        bare = identified and self.columns is not None and self.columns.bare
+        if self.columns is None or bare or not self._caught_up(store, row):
+            if not bare:
+                self.columns = None
             if not self._worth(store, row, reads):
                 return None
             with self.lock:
-                self.columns = _loaded(store, row.scope)
+                self.columns = _loaded(store, row.scope, identified=identified)
                 self.besides += 1
         with self.lock:
             self._scope, self._epoch, self.known = row.scope, feed.epoch(row.feed), row.last_recorded
@@ -119,13 +122,14 @@ class Index:
         with self.lock:
             if columns.full:
                 columns = self.columns = columns.merged()
-            return all(columns.replace(*fluent, facts) for fluent, facts in fresh.items())
+            return all(columns.replace(*fluent, *facts) for fluent, facts in fresh.items())
 
 
-def _facts(store: Store, scope: int, fluent: Fluent) -> list[tuple[int, int, int, int]]:
+def _facts(store: Store, scope: int, fluent: Fluent) -> tuple[list[tuple[int, int, int, int]], list[str]]:
     """What `Columns.replace` is told of a fluent."""
     rows = store.select(FactRow, scope, subject=fluent[0], predicate=fluent[1])
-    return [(row.valid_from, row.valid_to, object_number(row.object), _flags(row)) for row in rows]
+    told = [(row.valid_from, row.valid_to, object_number(row.object), _flags(row)) for row in rows]
+    return told, [row.id for row in rows]
 
 
 def _flags(row: FactRow) -> int:
@@ -137,11 +141,11 @@ def _without_start(row: FactRow) -> bool:
     return row.valid_from == NEG_INF and factrow.decode(row).basis == "unknown"
 
 
-def _loaded(store: Store, scope: int) -> Columns:
+def _loaded(store: Store, scope: int, *, identified: bool) -> Columns:
     from semgraph.index.columns import Columns  # numpy: not for the first few reads
 
     with uncollected():
-        columns = Columns.loaded(store.tuples(FactRow, scope, READ))
+        columns = Columns.loaded(store.tuples(FactRow, scope, READ), identified=identified)
     if columns.eternal:
         columns.mark_unknown(_without_start(row) for row in store.iterate(FactRow, scope, valid_from=NEG_INF))
     return columns

@@ -16,7 +16,7 @@ __all__ = [
     "object_number",
 ]
 
-READ: Final = ("subject", "predicate", "object", "negative", "disputed", "valid_from", "valid_to")
+READ: Final = ("subject", "predicate", "object", "negative", "disputed", "valid_from", "valid_to", "id")
 NEGATIVE: Final = 1
 DISPUTED: Final = 2
 UNKNOWN_START: Final = 4

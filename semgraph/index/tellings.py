@@ -45,13 +45,16 @@ class Tellings:
 
     def __init__(self) -> None:
         self._places = Growing(np.uint64)
+        self._any = False
 
     def __len__(self) -> int:
         return len(self._places)
 
     def add(self, refs: Iterable[str | None]) -> None:
         """The source_refs of the documents that follow."""
-        self._places.extend(np.array([_place(ref) if ref else 0 for ref in refs], np.uint64))
+        places = np.array([_place(ref) if ref else 0 for ref in refs], np.uint64)
+        self._any = self._any or bool(places.any())
+        self._places.extend(places)
 
     def page(self, first: int, last: int) -> dict[str, NDArray[Any]]:
         """What is kept of some documents, by name."""
@@ -59,6 +62,7 @@ class Tellings:
 
     def load(self, page: Mapping[str, NDArray[Any]]) -> None:
         """The documents of a page, behind the others."""
+        self._any = self._any or bool(page["places"].any())
         self._places.extend(page["places"])
 
     def lifted(self, documents: NDArray[np.intp], scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -67,6 +71,8 @@ class Tellings:
         A neighbour was told in the same source_ref, or in the one before or after; where very many were told in one,
         to be told there says nothing.
         """
+        if not self._any:
+            return scores
         best = np.arange(len(documents))
         if len(documents) > _BEST:
             best = np.argpartition(scores, len(documents) - _BEST)[len(documents) - _BEST :]

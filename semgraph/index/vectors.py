@@ -22,7 +22,7 @@ _SIGNS_FROM: Final = 20_000  # documents: below it the full product is as quick
 _BLOCK: Final = 16_384  # rows at a time, so that what is in between stays in the cache of the processor
 _LANES: Final = 4  # words whose counts are added up at once
 _ADDED: Final = np.uint32(0x01010101)
-_KEPT: Final = 8  # candidates of the first pass for each one wanted
+_KEPT: Final = 16  # candidates of the first pass for each one wanted
 
 
 class Signs:
@@ -53,11 +53,13 @@ class Signs:
         """Other signs for some documents."""
         self._bits.rows[documents] = self._of(rows)
 
-    def near(self, query: NDArray[np.float32], wanted: int) -> NDArray[np.intp]:
-        """At least so many documents whose signs differ from the query's in the fewest dimensions."""
+    def near(self, query: NDArray[np.float32], wanted: int, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+        """At least so many documents, of those in question, whose signs are the nearest to the query's."""
         distances = self._distances(query)
-        histogram = np.cumsum(np.bincount(distances, minlength=self._dim + 1))
-        furthest = int(np.searchsorted(histogram, min(wanted, len(distances))))
+        if among is not None:
+            distances[~among[: len(distances)]] = self._dim + 1
+        histogram = np.cumsum(np.bincount(distances, minlength=self._dim + 2))
+        furthest = min(int(np.searchsorted(histogram, min(wanted, len(distances)))), self._dim)
         return np.flatnonzero(distances <= furthest)
 
     def _of(self, rows: NDArray[np.float32]) -> NDArray[np.uint64]:
@@ -99,14 +101,21 @@ class Nearest(ABC):
     def vectors(self, documents: NDArray[np.intp]) -> NDArray[np.float32]:
         """The vectors of some documents."""
 
-    def nearest(self, query: NDArray[np.float32], wanted: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """At least so many documents that are nearest, as far as there are any, with their cosines, in no order."""
+    def nearest(
+        self, query: NDArray[np.float32], wanted: int, among: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """So many documents that are nearest, as far as there are any, with their cosines, in no order.
+
+        `among` says of every document whether it is in question.
+        """
         size = len(self)
         if size < _SIGNS_FROM or wanted * _KEPT * 4 > size:
-            near = np.arange(size)
+            near, cosines = np.arange(size), self.of(np.arange(size), query)
+            if among is not None:  # after the product, whose last digits depend on its size
+                near, cosines = near[among[:size]], cosines[among[:size]]
         else:
-            near = self._signs.near(query, wanted * _KEPT)
-        cosines = self.of(near, query)
+            near = self._signs.near(query, wanted * _KEPT, among)
+            cosines = self.of(near, query)
         kept = _largest(cosines, wanted)
         return near[kept], cosines[kept]
 

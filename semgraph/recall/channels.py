@@ -80,10 +80,11 @@ def vector(
         there = some < len(vectors)
         return np.where(there, vectors.of(np.where(there, some, 0), query), np.float32(0))
 
+    living = corpus.living(library)
     asked = wanted
     while True:
-        asked = min(asked * 4, len(vectors))
-        documents, cosines = vectors.nearest(query, asked)
+        asked = min(asked * (4 if living is None else 2), len(vectors))
+        documents, cosines = vectors.nearest(query, asked, living)
         lowest = float(cosines.min(initial=1.0))
         near = cosines >= _LEAST_COSINE
         found = _both(corpus, library, documents[near], cosines[near], wanted, named)
@@ -106,9 +107,10 @@ def _both(
     wanted: int,
     named: Collection[int],
 ) -> dict[str, float]:
-    living = corpus.living(library, documents)
+    living = corpus.living(library)
     if living is not None:
-        documents, scores = documents[living], scores[living]
+        kept = living[documents]
+        documents, scores = documents[kept], scores[kept]
     found = _holding(corpus, library, documents, scores, wanted)
     if named:
         members = _written_for(corpus, named)
@@ -133,7 +135,7 @@ def _holding(
     falling = _falling(ids, documents, scores)
     size = wanted
     while batch := list(islice(falling, size)):
-        told = corpus.behind([ids[document] for document, _ in batch])
+        told = corpus.told(library, [document for document, _ in batch])
         for (document, score), facts in zip(batch, told, strict=True):
             for candidate in facts:
                 found.setdefault(candidate.id, score)
@@ -170,7 +172,8 @@ def beside(corpus: Corpus, places: Mapping[str, int]) -> dict[str, float]:
     Told together are claims of one source_ref, and of two that differ by one in the number at their end.
     """
     ledger = corpus.reader.ledger
-    first = {key: claims[0] for key in places if (claims := corpus.facts[key].reading.body.claims)}
+    corpus.read(places)
+    first = {key: claims[0] for key in places if (claims := corpus.reading(key).body.claims)}
     rows = ledger.fetch(first.values())
     refs = {key: ref for key, claim in first.items() if claim in rows and (ref := rows[claim].source_ref)}
     wanted = sorted({near for ref in refs.values() for near in near_refs(ref)})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from semgraph.index.marks import LITERAL
-from semgraph.recall.living import Living, degree
+from semgraph.index.marks import LITERAL, NEGATIVE, UNKNOWN_START
+from semgraph.recall.living import Living, rows_at
 from semgraph.temporal import NEG_INF
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["MANY", "Candidate", "Corpus"]
 
 _LOOKS = 100  # at facts, by a question
+_ASK = NEGATIVE | UNKNOWN_START  # flags of rows that do not tell all
 MANY = 50  # facts at an entity; the name of one that has more says little of each
 
 
@@ -32,7 +33,6 @@ class Candidate(NamedTuple):
     id: str
     near: int
     far: int | None
-    reading: Reading
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -41,9 +41,13 @@ class Candidate(NamedTuple):
 
 
 class Corpus:
-    """Facts by id, as far as somebody asked for them; what is not in the view's time is in none of the answers."""
+    """Facts by id, as far as somebody asked for them; what is not in the view's time is in none of the answers.
 
-    def __init__(self, reader: Reader, cut: Cut, min_confidence: float) -> None:
+    With columns, what is told of a fact comes from them as far as it can, and its row is read when its `reading` is
+    asked for: `shaken` says that one of those read so late is not as sure as asked.
+    """
+
+    def __init__(self, reader: Reader, cut: Cut, min_confidence: float, *, hasty: bool = True) -> None:
         self.reader = reader
         self.cut = cut
         self._floor = min_confidence
@@ -52,7 +56,9 @@ class Corpus:
         self._behind: dict[str, tuple[Candidate, ...]] = {}
         self._around: dict[int, tuple[Candidate, ...]] = {}
         self._hubs: dict[int, bool] = {}
-        self.columns = self._columns()
+        self._readings: dict[str, Reading] = {}
+        self.columns = self._columns() if hasty else None
+        self.shaken = False
         self.facts: dict[str, Candidate] = {}
         self.documents: dict[str, int] = {}  # by fact, the number of a text that tells it, where a channel met one
 
@@ -61,17 +67,58 @@ class Corpus:
         reader = self.reader
         if reader.snapshot.known_at < reader.session.last_recorded:
             return None
-        return reader.session.columns(reads=_LOOKS)
+        return reader.session.columns(reads=_LOOKS, identified=True)
 
-    def living(self, library: Library, documents: NDArray[np.intp]) -> NDArray[np.bool_] | None:
-        """Which of the documents may stand for a fact of the view, as far as that is known without asking the store."""
+    def living(self, library: Library) -> NDArray[np.bool_] | None:
+        """Which documents may stand for a fact of the view, as far as that is known without asking the store."""
         if self.columns is None:
             return None
+        return self._placed(self.columns, library).mask(self.cut, len(library.text))
+
+    def _placed(self, columns: Columns, library: Library) -> Living:
         members = self.reader.snapshot.members
         known = library.living
-        if known is None or not known.fits(self.columns, library.text, members):
-            known = library.living = Living(self.columns, library.text, members)
-        return known.among(documents, self.cut)
+        if known is None or not known.fits(columns, library.text, members):
+            known = library.living = Living(columns, library.text, members)
+        return known
+
+    def told(self, library: Library, documents: Sequence[int]) -> list[tuple[Candidate, ...]]:
+        """For each document the facts that it stands for."""
+        ids = library.text.ids
+        if self.columns is None:
+            return self.behind([ids[document] for document in documents])
+        placed = self._placed(self.columns, library)
+        found: list[tuple[Candidate, ...] | None] = []
+        for document in documents:
+            row = placed.row_of(document)
+            plain = row >= 0 and not self.columns.flags[row] & _ASK
+            found.append((self._shown(self.columns, row),) if plain else None)
+        rest = [ids[document] for document, facts in zip(documents, found, strict=True) if facts is None]
+        asked = iter(self.behind(rest))
+        return [next(asked) if facts is None else facts for facts in found]
+
+    def _shown(self, columns: Columns, row: int) -> Candidate:
+        """The plain fact of a row that is in the view's time."""
+        name = columns.id_of(row)
+        found = self.facts.get(name)
+        if found is None:
+            far = int(columns.object[row])
+            end = None if far == LITERAL else columns.entity(far)
+            found = self.facts[name] = Candidate(name, columns.entity(int(columns.subject[row])), end)
+        return found
+
+    def reading(self, fact: str) -> Reading:
+        """A fact that was found, as a reading."""
+        if fact not in self._readings:
+            self.read([fact])
+        return self._readings[fact]
+
+    def read(self, facts: Iterable[str]) -> None:
+        """Read facts that were found, as far as they are not yet, together."""
+        late = [fact for fact in facts if fact not in self._readings]
+        for name, row in self.reader.by_id(late).items():
+            reading = self._readings[name] = self.reader.plain(row)
+            self.shaken = self.shaken or reading.body.base < self._floor
 
     def behind(self, claims: Sequence[str]) -> list[tuple[Candidate, ...]]:
         """For each claim the facts that it supports."""
@@ -87,7 +134,7 @@ class Corpus:
         for claim, told in self.reader.ledger.fetch(rest).items():
             if self._lives(told):
                 near = (c for row in self._near(told) for c in self._candidates(row))
-                self._behind[claim] = tuple(candidate for candidate in near if _told(claim, candidate))
+                self._behind[claim] = tuple(candidate for candidate in near if self._stands_for(claim, candidate))
         return [self._behind[claim] for claim in claims]
 
     def _lives(self, claim: ClaimRow) -> bool:
@@ -130,37 +177,38 @@ class Corpus:
         return self._around[entity]
 
     def look(self, entities: Sequence[int], enough: int = 1) -> None:
-        """Read the facts at several entities together, as long as those before have not enough."""
-        fresh: list[int] = []
+        """Take in the facts at several entities, as long as those before have not enough."""
         for entity in entities:
             if enough <= 0:
                 break
             if entity in self._around:
                 enough -= len(self._around[entity])
             elif self.columns is None:
-                near = self._rows_at([entity], limit=MANY + 1)
-                enough -= self._take(near)
+                enough -= self._take(self._rows_at([entity], limit=MANY + 1))
             else:
-                facts = self._degree(self.columns, entity)
-                if facts > MANY:
-                    self._around[entity] = ()
-                else:
-                    fresh.append(entity)
-                    enough -= facts
-        self._take(self._rows_at(fresh))
+                enough -= self._met(self.columns, entity)
 
     def _take(self, near: Mapping[int, Mapping[str, FactRow]]) -> int:
         """How many candidates the rows at some entities make."""
         for entity, rows in near.items():
             self._hubs[entity] = len(rows) > MANY
             some = () if self._hubs[entity] else (c for key in sorted(rows) for c in self._candidates(rows[key]))
-            self._around[entity] = tuple(some)
+            self._around[entity] = tuple(sorted(some, key=_named))
         return sum(len(self._around[entity]) for entity in near)
 
-    def _degree(self, columns: Columns, entity: int) -> int:
-        facts = degree(columns, entity, self.cut)
-        self._hubs[entity] = facts > MANY
-        return facts
+    def _met(self, columns: Columns, entity: int) -> int:
+        """How many facts are at an entity, which are taken in unless they are too many."""
+        rows = rows_at(columns, entity, self.cut)
+        self._hubs[entity] = len(rows) > MANY
+        if self._hubs[entity]:
+            self._around[entity] = ()
+            return 0
+        plain = columns.flags[rows] & _ASK == 0
+        found = [self._shown(columns, row) for row in rows[plain].tolist()]
+        names = [columns.id_of(row) for row in rows[~plain].tolist()]
+        found += [candidate for row in self.reader.by_id(names).values() for candidate in self._candidates(row)]
+        self._around[entity] = tuple(sorted(found, key=_named))
+        return len(found)
 
     def _rows_at(self, entities: Sequence[int], limit: int | None = None) -> dict[int, dict[str, FactRow]]:
         """The facts at each entity, by id."""
@@ -179,15 +227,12 @@ class Corpus:
     def is_hub(self, entity: int) -> bool:
         """Whether an entity has so many facts that its name says little of each."""
         if entity not in self._hubs:
-            if self.columns is None:
-                self.at(entity)
-            else:
-                self._degree(self.columns, entity)
+            self.look([entity])
         return self._hubs[entity]
 
     def said_at(self, fact: str) -> int:
         """When the fact was last said."""
-        claims = self.reader.ledger.fetch(self.facts[fact].reading.body.claims)
+        claims = self.reader.ledger.fetch(self.reading(fact).body.claims)
         return max((claim.said_at for claim in claims.values()), default=NEG_INF)
 
     def _candidates(self, row: FactRow) -> tuple[Candidate, ...]:
@@ -209,7 +254,9 @@ class Corpus:
         for number, reading in enumerate(told):
             if self.cut.holds(reading) and reading.body.base >= self._floor:
                 far = int(row.object[1:]) if row.object.startswith("e") else None
-                yield Candidate(f"{row.id}#{number}" if number else row.id, row.subject, far, reading)
+                name = f"{row.id}#{number}" if number else row.id
+                self._readings[name] = reading
+                yield Candidate(name, row.subject, far)
 
     def _opposite(self, predicate: str) -> str:
         """The name under which a negative fact reads as a positive one; nothing where there is none."""
@@ -217,7 +264,12 @@ class Corpus:
             self._names[predicate] = next(iter(self.reader.snapshot.registry.opposites_of(predicate)), "")
         return self._names[predicate]
 
+    def _stands_for(self, claim: str, candidate: Candidate) -> bool:
+        body = self.reading(candidate.id).body
+        return claim in body.claims or claim in body.absorbed
 
-def _told(claim: str, candidate: Candidate) -> bool:
-    body = candidate.reading.body
-    return claim in body.claims or claim in body.absorbed
+
+def _named(candidate: Candidate) -> tuple[str, int]:
+    """In the order of the facts' ids, and of their parts."""
+    name, _, part = candidate.id.partition("#")
+    return name, int(part or 0)

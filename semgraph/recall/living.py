@@ -1,7 +1,8 @@
-"""Which documents may stand for a fact in a view's time, told from the columns of facts without a look at the store.
+"""Which documents stand for a fact in a view's time, told from the columns of facts without a look at the store.
 
-A claim supports facts between its own two ends only, whichever way round. So a document is left out if no fact between
-its ends is in the view's time; whether one that is left in stands for a fact is asked of the store.
+Most facts have the id of a claim, and say what it says. Other claims support facts between their own two ends only,
+whichever way round: such a document is left out if no fact between its ends is in the view's time, and whether one that
+is left in stands for a fact is asked of the store.
 """
 
 from __future__ import annotations
@@ -22,17 +23,16 @@ if TYPE_CHECKING:
     from semgraph.index.text import TextIndex
     from semgraph.walk.cut import Cut
 
-__all__ = ["Living", "degree"]
+__all__ = ["Living", "rows_at"]
 
 _UNKNOWN: Final = np.uint64(2**64 - 1)  # ends that the columns don't know: the store is to be asked
 _FEW: Final = 1024  # documents that came since, all of which are let through
 
 
 class _Slice(NamedTuple):
-    """For which pairs of ends some fact is in a view's time; right for instants from `since` until `until`."""
+    """Which documents may be in a view's time; right for instants from `since` until `until`."""
 
-    pairs: NDArray[np.bool_]
-    others: NDArray[np.uint64]
+    documents: NDArray[np.bool_]
     since: int
     until: int
     size: int
@@ -57,6 +57,7 @@ class Living:
         found[found] = self._keys[at[found]] == self._own[found]
         beyond = np.where(self._own == _UNKNOWN, len(self._keys) + 1, len(self._keys))
         self._places = np.where(found, at, beyond)
+        self._row_of = _rows_of(text, columns)
         self._last: _Slice | None = None
 
     def fits(self, columns: Columns, text: TextIndex, members: Mapping[int, Sequence[int]]) -> bool:
@@ -66,15 +67,21 @@ class Living:
 
     def among(self, documents: NDArray[np.intp], cut: Cut) -> NDArray[np.bool_]:
         """Of these documents those that may stand for a fact in the view's time."""
-        if not self._documents:
-            return np.ones(len(documents), np.bool_)
-        told = self._told(cut)
-        known = documents < self._documents
-        inside = np.where(known, documents, 0)
-        living: NDArray[np.bool_] = told.pairs[self._places[inside]] | ~known
-        if len(told.others):
-            living |= np.isin(self._own[inside], told.others)
-        return living
+        return self.mask(cut, int(documents.max(initial=-1)) + 1)[documents]
+
+    def mask(self, cut: Cut, size: int) -> NDArray[np.bool_]:
+        """The same for all documents, of which there are so many at least."""
+        told = self._told(cut).documents
+        if size <= len(told):
+            return told
+        return np.concatenate([told, np.ones(size - len(told), np.bool_)])
+
+    def row_of(self, document: int) -> int:
+        """The row of the fact that a document stands for as its first claim; -1 where the store is to be asked."""
+        if document >= self._documents:
+            return -1
+        row = int(self._row_of[document])
+        return row if row >= 0 and self._columns.start[row] != POS_INF else -1
 
     def _told(self, cut: Cut) -> _Slice:
         columns, last = self._columns, self._last
@@ -93,8 +100,15 @@ class Living:
         known = at < len(self._keys)
         known[known] = self._keys[at[known]] == keys[known]
         pairs[at[known]] = True
+        living = pairs[self._places]
+        if not known.all():
+            living |= np.isin(self._own, keys[~known])
+        own = np.flatnonzero(self._row_of >= 0)
+        start, end = columns.start[self._row_of[own]], columns.end[self._row_of[own]]
+        whole = start != POS_INF
+        living[own[whole]] = _in_time(cut, start[whole], end[whole])
         since, until = (NEG_INF, NEG_INF) if cut.instant is None else _around(cut.instant, columns)
-        self._last = _Slice(pairs, np.unique(keys[~known]), since, until, columns.size, len(columns.dropped))
+        self._last = _Slice(living, since, until, columns.size, len(columns.dropped))
         return self._last
 
     def _of(self, text: TextIndex) -> NDArray[np.uint64]:
@@ -122,19 +136,40 @@ class Living:
         return nodes
 
 
-def degree(columns: Columns, entity: int, cut: Cut) -> int:
-    """How many facts in the view's time have the entity at an end."""
+def rows_at(columns: Columns, entity: int, cut: Cut) -> NDArray[np.intp]:
+    """The rows of the facts in the view's time that have the entity at an end."""
     node = columns.node(entity)
     if node < 0:
-        return 0
-    rows = list({*columns.fresh_out.get(node, ()), *columns.fresh_in.get(node, ())})  # a loop is told of once
-    found = int(np.count_nonzero(_in_time(cut, columns.start[rows], columns.end[rows]))) if rows else 0
+        return np.zeros(0, np.intp)
+    fresh = np.array(list({*columns.fresh_out.get(node, ()), *columns.fresh_in.get(node, ())}), np.intp)  # a loop once
+    found = [fresh[_in_time(cut, columns.start[fresh], columns.end[fresh])]]
     if node < len(columns.entities):
-        out = slice(columns.out_ptr[node], columns.out_ptr[node + 1])
+        first, last = columns.out_ptr[node], columns.out_ptr[node + 1]
+        leaving = _in_time(cut, columns.start[first:last], columns.end[first:last])
+        found.append(first + np.flatnonzero(leaving & (columns.object[first:last] != node)))
         inward = slice(columns.in_ptr[node], columns.in_ptr[node + 1])
-        leaving = _in_time(cut, columns.start[out], columns.end[out])
-        found += int(np.count_nonzero(leaving & (columns.object[out] != node)))
-        found += int(np.count_nonzero(_in_time(cut, columns.in_start[inward], columns.in_end[inward])))
+        entering = _in_time(cut, columns.in_start[inward], columns.in_end[inward])
+        found.append(columns.in_rows[inward][entering].astype(np.intp))
+    return np.concatenate(found)
+
+
+def _rows_of(text: TextIndex, columns: Columns) -> NDArray[np.int32]:
+    """The row of the fact that has the id of each document's claim; -1 for none."""
+    found = np.full(len(text), -1, np.int32)
+    own, theirs = text.ids.packed, columns.ids.packed
+    if not len(theirs):
+        return found
+    keys = np.ascontiguousarray(theirs[:, :8]).view(np.uint64)[:, 0]
+    order = np.argsort(keys)
+    wanted = np.ascontiguousarray(own[:, :8]).view(np.uint64)[:, 0]
+    at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    same = (theirs[at] == own).all(axis=1)
+    found[same] = at[same]
+    # A claim with several facts: the others are named after it.
+    parents = {name.partition(".")[0] for name in columns.ids.others.values()}
+    if len(text.ids.others) or parents:
+        unsure = [number for number in range(len(text)) if number in text.ids.others or text.ids[number] in parents]
+        found[unsure] = -1
     return found
 
 

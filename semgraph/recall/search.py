@@ -20,7 +20,7 @@ from semgraph.walk.cut import checked_count
 from semgraph.walk.disputes import partners
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -41,6 +41,7 @@ _EACH = 5  # facts that a channel looks for, for each one asked for
 _HALF = 60  # so far down the list a fact is worth half as much to those told beside it
 _CONTEXT = 2  # facts whose neighbours in the telling are looked at, for each one asked for
 _UNTOLD = 0.2  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
+_MORE = 16  # facts that are read together where those before them are not sure enough
 _SURE = 0.9  # the confidence in what somebody says of himself
 
 _Ranked = tuple[str, float, dict[str, int]]
@@ -87,13 +88,16 @@ def recall(
     text = clean_query(query)
     if limit == 0 or not text.strip():
         return []
-    corpus = Corpus(reader, cut, min_confidence)
     library = library_of(reader.session)
-    question = _question(corpus, text, valid_at, library.vector(text) if meaning is None else meaning)
-    scored, found = _scored(corpus, library, question, limit, hops, weight)
-    order = [(key, score, own) for key, (score, own) in scored.items()]
-    order.sort(key=lambda each: (question.first.isdisjoint(corpus.facts[each[0]].ends), -each[1], each[0]))
-    best = _later_first(corpus, library, order[:limit], found)
+    row = library.vector(text) if meaning is None else meaning
+    for hasty in (True, False):
+        corpus = Corpus(reader, cut, min_confidence, hasty=hasty)
+        question = _question(corpus, text, valid_at, row)
+        scored, found = _scored(corpus, library, question, limit, hops, weight)
+        order = _best(corpus, scored, question.first, limit)
+        if not corpus.shaken:  # else all over again, with facts read before they are ranked
+            break
+    best = _later_first(corpus, library, order, found)
     return _with_partners(corpus, scored, best, _Why(corpus, question))
 
 
@@ -146,7 +150,30 @@ def _scored(
     for name, ranking in ranked.items():
         for key, rank in ranking.items():
             own[key][name] = rank
-    return {key: (score * _trust(corpus, key), own[key]) for key, score in scored.items()}, found
+    return {key: (score, own[key]) for key, score in scored.items()}, found
+
+
+def _best(corpus: Corpus, scored: _Scored, first: Collection[int], limit: int) -> list[_Ranked]:
+    """The best facts in order, their scores lowered by how sure they are; only those that may be best are read."""
+
+    def place(key: str, score: float) -> tuple[bool, float, str]:
+        return first.isdisjoint(corpus.facts[key].ends), -score, key
+
+    falling = sorted((place(key, score), key) for key, (score, _) in scored.items())
+    best: list[tuple[tuple[bool, float, str], _Ranked]] = []
+    done, size = 0, limit
+    while done < len(falling):
+        if len(best) == limit and best[-1][0] < falling[done][0]:  # to be less sure only lowers what follows
+            break
+        batch = [key for _, key in falling[done : done + size]]
+        corpus.read(batch)
+        for key in batch:
+            score, own = scored[key]
+            lowered = score * _trust(corpus, key)
+            best.append((place(key, lowered), (key, lowered, own)))
+        best = sorted(best, key=lambda each: each[0])[:limit]
+        done, size = done + len(batch), _MORE
+    return [ranked for _, ranked in best]
 
 
 def _searched(
@@ -177,7 +204,7 @@ def _later_first(
     documents = [corpus.documents.get(key, -1) for key, *_ in order]
     sentences = [
         Sentence(corpus.facts[key].near, corpus.said_at(key), (by_words.get(key, 0.0), by_meaning.get(key, 0.0)))
-        if corpus.facts[key].reading.predicate == STATES and 0 <= document < len(vectors)
+        if corpus.reading(key).predicate == STATES and 0 <= document < len(vectors)
         else None
         for (key, *_), document in zip(order, documents, strict=True)
     ]
@@ -185,7 +212,7 @@ def _later_first(
 
 
 def _trust(corpus: Corpus, key: str) -> float:
-    base = corpus.facts[key].reading.body.base
+    base = corpus.reading(key).body.base
     return 1 - _UNTOLD * (1 - min(base / _SURE, 1.0))
 
 
@@ -202,7 +229,7 @@ def _graph(corpus: Corpus, question: _Question, lexical: Mapping[str, float], ho
 def _with_partners(corpus: Corpus, scored: _Scored, best: Sequence[_Ranked], why: _Why) -> list[Hit]:
     hits: list[Hit] = []
     given: set[str] = set()
-    readings = [corpus.facts[key].reading for key, *_ in best]
+    readings = [corpus.reading(key) for key, *_ in best]
     facts = corpus.reader.facts(readings, corpus.cut.instant)
     for (key, score, own), reading, fact in zip(best, readings, facts, strict=True):
         if key in given:
@@ -213,6 +240,7 @@ def _with_partners(corpus: Corpus, scored: _Scored, best: Sequence[_Ranked], why
         given.update(partner.row.id for partner in fresh)
         for rival in corpus.reader.facts(fresh, corpus.cut.instant):
             points, ranked = scored.get(rival.id, (0.0, {}))
+            points *= _trust(corpus, rival.id) if ranked else 1
             reason = f"contradicts {fact.label}"
             hits.append(Hit(rival, points, ranked, f"{why.found(rival, ranked)}; {reason}" if ranked else reason))
     return hits
@@ -220,8 +248,7 @@ def _with_partners(corpus: Corpus, scored: _Scored, best: Sequence[_Ranked], why
 
 def _partners(corpus: Corpus, reading: Reading) -> Iterator[Reading]:
     for rival in partners(corpus.reader, corpus.cut, reading):
-        candidate = corpus.facts.get(rival.row.id)
-        yield rival if candidate is None else candidate.reading
+        yield corpus.reading(rival.row.id) if rival.row.id in corpus.facts else rival
 
 
 class _Why:
