@@ -202,8 +202,8 @@ def test_a_name_goes_before_any_score(kg):
 
 
 def test_what_has_few_facts_says_more_than_a_hub():
-    facts = {f"h{i}": Candidate(f"h{i}", 1, 10 + i, None) for i in range(4)} | {"s": Candidate("s", 2, 20, None)}
-    facts["far"] = Candidate("far", 20, 30, None)
+    facts = {f"h{i}": Candidate(f"h{i}", 1, 10 + i) for i in range(4)} | {"s": Candidate("s", 2, 20)}
+    facts["far"] = Candidate("far", 20, 30)
     near = SimpleNamespace(
         at=lambda entity: [fact for fact in facts.values() if entity in fact.ends], look=lambda *_: None
     )

@@ -275,7 +275,7 @@ class Columns:
         # Stable: facts that begin together stay in the order of the store.
         sort = np.lexsort((rows[3], rows[1], rows[0]))
         ids = Idents()
-        if len(self.ids) or self._fresh_ids:
+        if not self.bare and (len(self.ids) or self._fresh_ids):
             ids.extend([self.id_of(row) for row in range(self.base, self.size)])
             ids = self.ids.joined(ids).taken(live[sort])
         return Columns(entities[order], self.predicates, [column[sort] for column in rows], ids)

@@ -45,7 +45,7 @@ class Tellings:
 
     def __init__(self) -> None:
         self._places = Growing(np.uint64)
-        self._any = False
+        self.any = False  # whether some document has a place
 
     def __len__(self) -> int:
         return len(self._places)
@@ -53,7 +53,7 @@ class Tellings:
     def add(self, refs: Iterable[str | None]) -> None:
         """The source_refs of the documents that follow."""
         places = np.array([_place(ref) if ref else 0 for ref in refs], np.uint64)
-        self._any = self._any or bool(places.any())
+        self.any = self.any or bool(places.any())
         self._places.extend(places)
 
     def page(self, first: int, last: int) -> dict[str, NDArray[Any]]:
@@ -62,7 +62,7 @@ class Tellings:
 
     def load(self, page: Mapping[str, NDArray[Any]]) -> None:
         """The documents of a page, behind the others."""
-        self._any = self._any or bool(page["places"].any())
+        self.any = self.any or bool(page["places"].any())
         self._places.extend(page["places"])
 
     def lifted(self, documents: NDArray[np.intp], scores: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -71,7 +71,7 @@ class Tellings:
         A neighbour was told in the same source_ref, or in the one before or after; where very many were told in one,
         to be told there says nothing.
         """
-        if not self._any:
+        if not self.any:
             return scores
         best = np.arange(len(documents))
         if len(documents) > _BEST:

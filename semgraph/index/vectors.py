@@ -53,23 +53,21 @@ class Signs:
         """Other signs for some documents."""
         self._bits.rows[documents] = self._of(rows)
 
-    def near(self, query: NDArray[np.float32], wanted: int, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+    def near(self, query: NDArray[np.float32], wanted: int, among: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """At least so many documents, of those in question, whose signs are the nearest to the query's."""
-        distances = self._distances(query)
-        if among is not None:
-            distances[~among[: len(distances)]] = self._dim + 1
-        histogram = np.cumsum(np.bincount(distances, minlength=self._dim + 2))
-        furthest = min(int(np.searchsorted(histogram, min(wanted, len(distances)))), self._dim)
-        return np.flatnonzero(distances <= furthest)
+        distances = self._distances(query, self.bits if among is None else self.bits.take(among, axis=0))
+        histogram = np.cumsum(np.bincount(distances, minlength=self._dim + 1))
+        furthest = int(np.searchsorted(histogram, min(wanted, len(distances))))
+        found = np.flatnonzero(distances <= furthest)
+        return found if among is None else among[found]
 
     def _of(self, rows: NDArray[np.float32]) -> NDArray[np.uint64]:
         padded = np.zeros((len(rows), self._words * 64), np.bool_)
         padded[:, : self._dim] = rows > 0
         return np.packbits(padded, axis=1).view(np.uint64)
 
-    def _distances(self, query: NDArray[np.float32]) -> NDArray[np.uint16]:
+    def _distances(self, query: NDArray[np.float32], bits: NDArray[np.uint64]) -> NDArray[np.uint16]:
         own = self._of(query[None])[0]
-        bits = self.bits
         out = np.empty(len(bits), np.uint16)
         for start in range(0, len(bits), _BLOCK):
             differing = np.bitwise_count(bits[start : start + _BLOCK] ^ own)
@@ -102,17 +100,20 @@ class Nearest(ABC):
         """The vectors of some documents."""
 
     def nearest(
-        self, query: NDArray[np.float32], wanted: int, among: NDArray[np.bool_] | None = None
+        self, query: NDArray[np.float32], wanted: int, among: NDArray[np.intp] | None = None
     ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
         """So many documents that are nearest, as far as there are any, with their cosines, in no order.
 
-        `among` says of every document whether it is in question.
+        `among` are the documents in question, all of them if it is left out.
         """
-        size = len(self)
+        if among is not None:
+            among = among[: np.searchsorted(among, len(self))]
+        size = len(self) if among is None else len(among)
         if size < _SIGNS_FROM or wanted * _KEPT * 4 > size:
-            near, cosines = np.arange(size), self.of(np.arange(size), query)
+            near = np.arange(len(self))
+            cosines = self.of(near, query)
             if among is not None:  # after the product, whose last digits depend on its size
-                near, cosines = near[among[:size]], cosines[among[:size]]
+                near, cosines = among, cosines[among]
         else:
             near = self._signs.near(query, wanted * _KEPT, among)
             cosines = self.of(near, query)

@@ -80,11 +80,11 @@ def vector(
         there = some < len(vectors)
         return np.where(there, vectors.of(np.where(there, some, 0), query), np.float32(0))
 
-    living = corpus.living(library)
+    alive = corpus.alive(library)
     asked = wanted
     while True:
-        asked = min(asked * (4 if living is None else 2), len(vectors))
-        documents, cosines = vectors.nearest(query, asked, living)
+        asked = min(asked * (4 if alive is None else 2), len(vectors))
+        documents, cosines = vectors.nearest(query, asked, alive)
         lowest = float(cosines.min(initial=1.0))
         near = cosines >= _LEAST_COSINE
         found = _both(corpus, library, documents[near], cosines[near], wanted, named)

@@ -75,6 +75,12 @@ class Corpus:
             return None
         return self._placed(self.columns, library).mask(self.cut, len(library.text))
 
+    def alive(self, library: Library) -> NDArray[np.intp] | None:
+        """Those documents; None where nothing is known of that."""
+        if self.columns is None:
+            return None
+        return self._placed(self.columns, library).alive(self.cut, len(library.text))
+
     def _placed(self, columns: Columns, library: Library) -> Living:
         members = self.reader.snapshot.members
         known = library.living

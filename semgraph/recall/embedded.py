@@ -57,6 +57,9 @@ def asked(session: Session, question: object) -> Meant:
     try:
         if session.store.revision() is not None:  # inside a write nothing waits for a model
             _catch_up(session, library)
+    except UnavailableError as error:
+        return Meant(None, pauses.note(embedder, error))
+    try:
         rows = np.asarray(getattr(embedder, "encode_question", embedder.encode)([text]), np.float32)
     except UnavailableError as error:
         return Meant(None, pauses.note(embedder, error))

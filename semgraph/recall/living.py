@@ -33,6 +33,7 @@ class _Slice(NamedTuple):
     """Which documents may be in a view's time; right for instants from `since` until `until`."""
 
     documents: NDArray[np.bool_]
+    living: NDArray[np.intp]
     since: int
     until: int
     size: int
@@ -65,16 +66,17 @@ class Living:
         same = columns is self._columns and text is self._text and dict(members) == self._members
         return same and len(text) - self._documents <= max(_FEW, self._documents // 32)
 
-    def among(self, documents: NDArray[np.intp], cut: Cut) -> NDArray[np.bool_]:
-        """Of these documents those that may stand for a fact in the view's time."""
-        return self.mask(cut, int(documents.max(initial=-1)) + 1)[documents]
-
     def mask(self, cut: Cut, size: int) -> NDArray[np.bool_]:
-        """The same for all documents, of which there are so many at least."""
+        """Of all documents, of which there are so many, whether each may stand for a fact in the view's time."""
+        late = np.ones(max(size - self._documents, 0), np.bool_)
         told = self._told(cut).documents
-        if size <= len(told):
-            return told
-        return np.concatenate([told, np.ones(size - len(told), np.bool_)])
+        return np.concatenate([told, late]) if len(late) else told
+
+    def alive(self, cut: Cut, size: int) -> NDArray[np.intp]:
+        """Those that may."""
+        late = np.arange(self._documents, max(size, self._documents))
+        told = self._told(cut).living
+        return np.concatenate([told, late]) if len(late) else told
 
     def row_of(self, document: int) -> int:
         """The row of the fact that a document stands for as its first claim; -1 where the store is to be asked."""
@@ -94,13 +96,13 @@ class Living:
         pairs[-1] = True
         pairs[self._rows[_in_time(cut, start, end)]] = True
         fresh = slice(base, columns.size)
-        living = np.flatnonzero(_in_time(cut, columns.start[fresh], columns.end[fresh])) + base
-        keys = _pairs(columns.subject[living], columns.object[living])
+        late = np.flatnonzero(_in_time(cut, columns.start[fresh], columns.end[fresh])) + base
+        keys = _pairs(columns.subject[late], columns.object[late])
         at = np.searchsorted(self._keys, keys)
         known = at < len(self._keys)
         known[known] = self._keys[at[known]] == keys[known]
         pairs[at[known]] = True
-        living = pairs[self._places]
+        living: NDArray[np.bool_] = pairs[self._places]
         if not known.all():
             living |= np.isin(self._own, keys[~known])
         own = np.flatnonzero(self._row_of >= 0)
@@ -108,7 +110,7 @@ class Living:
         whole = start != POS_INF
         living[own[whole]] = _in_time(cut, start[whole], end[whole])
         since, until = (NEG_INF, NEG_INF) if cut.instant is None else _around(cut.instant, columns)
-        self._last = _Slice(living, since, until, columns.size, len(columns.dropped))
+        self._last = _Slice(living, np.flatnonzero(living), since, until, columns.size, len(columns.dropped))
         return self._last
 
     def _of(self, text: TextIndex) -> NDArray[np.uint64]:

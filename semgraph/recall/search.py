@@ -20,7 +20,7 @@ from semgraph.walk.cut import checked_count
 from semgraph.walk.disputes import partners
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -140,7 +140,7 @@ def _scored(
         parts["exact"] = found["exact"] = channels.exact(corpus, question.named, question.hubs, everything)
     ranked = {name: ranks(scores) for name, scores in found.items()}
     scored = fused(parts, weight)
-    if weight["context"] and scored:
+    if weight["context"] and scored and library.tellings.any:
         order = sorted(scored, key=lambda key: (-scored[key], key))[: _CONTEXT * limit]
         near = channels.beside(corpus, {key: place for place, key in enumerate(order, 1)})
         ranked["context"] = {key: int(-place) for key, place in near.items()}
@@ -153,7 +153,7 @@ def _scored(
     return {key: (score, own[key]) for key, score in scored.items()}, found
 
 
-def _best(corpus: Corpus, scored: _Scored, first: Collection[int], limit: int) -> list[_Ranked]:
+def _best(corpus: Corpus, scored: _Scored, first: frozenset[int], limit: int) -> list[_Ranked]:
     """The best facts in order, their scores lowered by how sure they are; only those that may be best are read."""
 
     def place(key: str, score: float) -> tuple[bool, float, str]:
