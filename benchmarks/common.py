@@ -77,6 +77,7 @@ _OCCASIONS = (
     "merger",
 )
 _DAY = 86_400
+_NO_END = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,21 @@ class World:
                 "source": f"imported:{source}",
                 "text": self.text(row),
             }
+
+    def columns(self) -> dict[str, Any]:
+        """The same claims as columns for `add_columns`: numpy arrays of moments and confidences, lists of texts."""
+        names, end = np.array(self.names, object), np.where(self.end == OPEN, _NO_END, self.end * 1_000_000)
+        return {
+            "subject": names[self.subject],
+            "predicate": np.array(PREDICATES, object)[self.predicate],
+            "object": names[self.object],
+            "valid_from_us": self.start * 1_000_000,
+            "valid_to_us": end,
+            "said_at_us": self.start * 1_000_000,
+            "confidence": self.confidence,
+            "source": [f"imported:{number}" for number in self.source.tolist()],
+            "text": [self.text(row) for row in range(len(self))],
+        }
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """The facts as rows of the hand-written table."""

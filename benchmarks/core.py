@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _QUESTIONS = 4500
-_BATCH = 20_000
 _CURRENT = """
     SELECT o.name, f.text FROM fact AS f JOIN entity AS o ON o.id = f.o
     WHERE f.s = (SELECT id FROM entity WHERE name = ?) AND f.p = (SELECT id FROM predicate WHERE name = ?)
@@ -85,7 +84,7 @@ class Pair:
     def _load(self) -> None:
         part = self.graph_path.with_suffix(".part")
         with defined(KnowledgeGraph(part, durability="relaxed")) as kg:
-            kg.add_all(self.data.claims(), batch_size=_BATCH)
+            kg.add_columns(self.data.columns())
         part.rename(self.graph_path)
 
     def current(self, subject: str, predicate: str) -> object:

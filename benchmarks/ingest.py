@@ -21,9 +21,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from benchmarks.common import OPEN, PREDICATES, SEED, defined, machine, table, world
+from benchmarks.common import SEED, defined, machine, table, world
 from semgraph import KnowledgeGraph
 
 if TYPE_CHECKING:
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from benchmarks.common import World
     from semgraph.model import Batch
 
-_NO_END = np.iinfo(np.int64).max
 _CREATE = (
     "CREATE TABLE fact (id INTEGER PRIMARY KEY, s INTEGER, p INTEGER, o INTEGER, start BIGINT, stop BIGINT,"
     " confidence REAL, source INTEGER, text TEXT)"
@@ -51,19 +48,8 @@ def objects(path: Path, data: World) -> float:
 
 
 def columns(path: Path, data: World) -> float:
-    """The same as columns: numpy arrays of moments and confidences, lists of texts."""
-    names, end = np.array(data.names, object), np.where(data.end == OPEN, _NO_END, data.end * 1_000_000)
-    given = {
-        "subject": names[data.subject],
-        "predicate": np.array(PREDICATES, object)[data.predicate],
-        "object": names[data.object],
-        "valid_from_us": data.start * 1_000_000,
-        "valid_to_us": end,
-        "said_at_us": data.start * 1_000_000,
-        "confidence": data.confidence,
-        "source": [f"imported:{number}" for number in data.source.tolist()],
-        "text": [data.text(row) for row in range(len(data))],
-    }
+    """The same as columns."""
+    given = data.columns()
     return _timed(path, data, lambda graph: graph.add_columns(given))
 
 
