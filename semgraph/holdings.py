@@ -347,23 +347,23 @@ class Holdings:
                 by_object[row.object, predicate].append(row)
         self.add_justifications(justifications)
 
-    def untold(self, fluents: Sequence[Fluent], asked: Iterable[bool]) -> list[bool]:
-        """Of which fluents, as written, nothing was ever told; of entities known before only where `asked`."""
-        read, made = self._by_subject.keys() | self._folded, self._made
-        out = [fluent[0] in made for fluent in fluents]
+    def told_before(self, fluents: Iterable[Fluent]) -> dict[Fluent, list[ClaimRow]]:
+        """What was told of fluents, as written; without those that something else has to be known of.
+
+        These are what merges touch, and what was read or folded in this transaction.
+        """
+        read = self._by_subject.keys() | self._folded
         joined = self.at().redirects.keys() | self.at().members.keys()
-        known = [f for f, new, wanted in zip(fluents, out, asked, strict=True) if wanted and not new]
-        told = {f for f in known if f[0] in joined}
-        for predicate, subjects in grouped(known):
-            spelt = self.spelt(predicate)
-            rows = self.store.tuples(ClaimRow, self.scope, ("subject",), subject=subjects, predicate=spelt)
-            heard = {subject for (subject,) in rows}
-            told.update((subject, predicate) for subject in subjects if subject in heard)
-        fresh = set(known) - told
-        return [(new or f in fresh) and f not in read for f, new in zip(fluents, out, strict=True)]
+        found: dict[Fluent, list[ClaimRow]] = {f: [] for f in fluents if f not in read and f[0] not in joined}
+        for predicate, subjects in grouped(fluent for fluent in found if fluent[0] not in self._made):
+            for row in self.store.select(
+                ClaimRow, self.scope, order=None, subject=subjects, predicate=self.spelt(predicate)
+            ):
+                found[row.subject, predicate].append(row)
+        return found
 
     def add_told(self, claims: ClaimColumns, moulds: Sequence[str]) -> None:
-        """Store new claims of untold fluents with the fact that each makes by its mould."""
+        """Store new claims that meet nothing with the fact that each makes by its mould."""
         self.store.insert_told(claims, moulds)
         for claim in claims.id if self._claims else ():
             self._claims.pop(claim, None)

@@ -1,15 +1,15 @@
-"""Claims of a batch that meet nothing: all that was ever told of their fluents, each with the one fact that it makes.
+"""Claims of a batch that meet nothing, neither each other nor what was told before: each makes one fact.
 
 Nearly all that a bulk load brings into a graph is of this kind: occurrences, values of many, and chains of values of
 one that take turns. Such facts follow from their claims by a mould (`store.moulds`), which is found once for all
-claims of like bounds, by way of the fold's own parts. Claims are looked at column by column; a property test holds the
-result to the full fold.
+claims of like bounds, by way of the fold's own parts. Claims are looked at column by column, new ones together with
+the stored ones of their fluents, whose facts stay as they are; a property test holds the result to the full fold.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import compress
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.apart import may_refine
@@ -17,11 +17,11 @@ from semgraph.gate import source_class
 from semgraph.shortcut import lone_mould
 from semgraph.stating import lone_confidence
 from semgraph.store.moulds import Carrier, is_common, mould_of
-from semgraph.store.schema import ClaimColumns, FactRow
+from semgraph.store.schema import ClaimColumns, ClaimRow, FactRow
 from semgraph.temporal import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable
+    from collections.abc import Collection, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -54,15 +54,46 @@ def take(ledger: Ledger, claims: ClaimColumns, besides: Collection[Fluent]) -> T
 
     Until `Ledger.note_told` hears of them their fluents are folded without them: they have nothing to do with the rest.
     """
-    batch = _Batch(ledger, claims)
-    found = batch.plain(besides)
-    taken: list[bool] = found.tolist()
-    if found.any():
-        chosen = claims if found.all() else ClaimColumns._make(list(compress(column, taken)) for column in claims)
+    size = len(claims.id)
+    known, before = _before(ledger, claims)
+    batch = _Batch(ledger, _followed_by(claims, before) if before else claims)
+    found = batch.plain(known.difference(besides))
+    fresh = found[:size]
+    taken: list[bool] = fresh.tolist()
+    if fresh.any():
+        chosen = claims if fresh.all() else ClaimColumns._make(list(compress(column, taken)) for column in claims)
         ledger.add_told(chosen, list(compress(batch.moulds, taken)))
-    fluents, counts = batch.np.unique(batch.fluent[found], return_counts=True)
-    history = (counts - 1)[batch.kind[fluents] == _ONE].sum()
-    return Taken(taken, [batch.fluents[number] for number in fluents.tolist()], int(history))
+    fluents = batch.np.unique(batch.fluent[:size][fresh])
+    return Taken(taken, [batch.fluents[number] for number in fluents.tolist()], batch.history(found, size))
+
+
+def _before(ledger: Ledger, claims: ClaimColumns) -> tuple[set[Fluent], list[ClaimRow]]:
+    """The fluents of which all that was told is at hand, and that; occurrences meet so little that it is not asked."""
+    snapshot = ledger.at()
+    asked: set[Fluent] = set()
+    known: set[Fluent] = set()
+    kinds = {name: _kind(snapshot.predicate(name), name) for name in set(claims.predicate)}
+    for fluent in set(zip(claims.subject, claims.predicate, strict=True)):
+        kind = kinds[fluent[1]]
+        if kind == _EVENT and ledger.is_made(fluent[0]):
+            known.add(fluent)
+        elif kind in (_ONE, _SEVERAL):
+            asked.add(fluent)
+    before: list[ClaimRow] = []
+    retracted = ledger.records.retractions
+    for fluent, rows in ledger.told_before(asked).items():
+        if all(row.kind == "state" and row.object and not (row.negative or row.opposed) for row in rows) and (
+            not retracted or retracted.keys().isdisjoint(row.id for row in rows)
+        ):
+            known.add(fluent)
+            before += (row if row.predicate == fluent[1] else row._replace(predicate=fluent[1]) for row in rows)
+    return known, before
+
+
+def _followed_by(claims: ClaimColumns, rows: Sequence[ClaimRow]) -> ClaimColumns:
+    """The claims and then the rows."""
+    both: Iterable[Any] = zip(claims, zip(*rows, strict=True), strict=True)
+    return ClaimColumns._make(list(chain(*columns)) for columns in both)
 
 
 class _Plain(NamedTuple):
@@ -74,7 +105,7 @@ class _Plain(NamedTuple):
 
 
 class _Batch:
-    """New claims by column, and the fluents that they stand in; what holds of a fluent is kept by its place."""
+    """Claims by column, and the fluents that they stand in; what holds of a fluent is kept by its place."""
 
     def __init__(self, ledger: Ledger, claims: ClaimColumns) -> None:
         import numpy as np
@@ -108,13 +139,15 @@ class _Batch:
         found = [numbers.setdefault(value, len(numbers)) for value in values]
         return list(numbers), self.np.array(found)
 
-    def plain(self, besides: Collection[Fluent]) -> Mask:
-        """Those claims that have nothing to do with the others, as far as can be told at a glance."""
+    def plain(self, known: Collection[Fluent]) -> Mask:
+        """Those claims that have nothing to do with the others, as far as can be told at a glance.
+
+        Of the `known` fluents all claims are here.
+        """
         np, fluent = self.np, self.fluent
         kind = self.kind[fluent]
         shaped, planned = self._shape_all()
-        out = ~np.array(self.ledger.untold(self.fluents, self.kind != _EVENT)) | (self.kind == _OTHER)
-        out |= np.array([told in besides for told in self.fluents]) if besides else False
+        out = np.array([fluent not in known for fluent in self.fluents]) | (self.kind == _OTHER)
         if self.snapshot.redirects:
             out[fluent[self._merged()]] = True
         out[fluent[self._fails_to_take_turns() | ((kind == _ONE) & (~shaped | planned))]] = True
@@ -127,6 +160,13 @@ class _Batch:
         out[self._told_twice(found & (kind == _EVENT) & ~alone[fluent])] = True
         plain: Mask = found & ~out[fluent]
         return plain
+
+    def history(self, found: Mask, size: int) -> int:
+        """How many of the first so many claims, those that were found plain, tell of a value that another followed."""
+        last = self.np.full(len(self.fluents), NEG_INF)
+        self.np.maximum.at(last, self.fluent, self.start)
+        fresh = self.fluent[:size][found[:size]]
+        return int(((self.kind[fresh] == _ONE) & (self.start[:size][found[:size]] < last[fresh])).sum())
 
     def _shape_all(self) -> tuple[Mask, Mask]:
         """Which claims have bounds that are exact, or open, so that their mould is known, and which are planned."""

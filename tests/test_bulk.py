@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, date, datetime
+from itertools import zip_longest
 from unittest import mock
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from semgraph import bulk, ledger, writing
 from semgraph.engine import KnowledgeGraph
-from semgraph.errors import InputError
+from semgraph.errors import InputError, SemgraphError
 from semgraph.model import WORDS
 from semgraph.store.schema import TABLES, ScopeRow
 from semgraph.temporal import from_epoch
@@ -72,8 +73,8 @@ def claims(draw):
     return words | (draw(st.fixed_dictionaries({}, optional=odd)) if draw(st.integers(0, 5)) == 0 else {})
 
 
-def _stored(batches, *, quick, setup):
-    """Every row that the batches leave, and what they said they did."""
+def _stored(batches, *, quick, setup, between=()):
+    """Every row that the batches leave, and what they said they did; `between` them something else is done."""
     with KnowledgeGraph(clock=lambda: _CLOCK) as graph:
         graph.predicates.define("visited", cardinality="many", event=True)
         graph.predicates.define("knows", cardinality="many")
@@ -87,8 +88,11 @@ def _stored(batches, *, quick, setup):
         with ExitStack() as stack:
             for module, name in ((bulk, "_SMALL"), (bulk, "_MANY"), (writing, "_MANY")):
                 stack.enter_context(mock.patch.object(module, name, least))
-            for batch in batches:
+            for batch, other in zip_longest(batches, between[: len(batches)]):
                 made = graph.add_all(batch)
+                if other is not None:
+                    with suppress(SemgraphError, StopIteration):
+                        other(graph)
                 done.append((made.counts, [(one.code, one.reason) for one in made.rejected]))
         store = graph._session.store
         assert graph.verify() == []
@@ -116,6 +120,33 @@ def turns(draw):
         "said_at": draw(st.sampled_from([from_epoch(start), from_epoch(start + 1), from_epoch(9), from_epoch(0)])),
         "source": draw(st.sampled_from(["imported:a", "imported:b", "user"])),
     }
+
+
+_OTHERS = st.sampled_from(
+    [
+        None,
+        lambda graph: graph.retract(next(graph.claims("Ann"))),
+        lambda graph: graph.end("Ann", "works_at", at=from_epoch(4)),
+        lambda graph: graph.deny("Ann", "knows", "Acme"),
+        lambda graph: graph.add("Ann", "knows", "Brio", negative=True, valid_from=from_epoch(1)),
+        lambda graph: graph.settle("Ann", "works_at", "keep_both", valid_at=from_epoch(2)),
+        lambda graph: graph.names.merge("Bob", "Ann"),
+        lambda graph: graph.names.merge("Brio", "Coda"),
+        lambda graph: graph.names.declare("Acme Labs"),
+        lambda graph: graph.predicates.define("employed_by", cardinality="one", aliases=["works_at"]),
+        lambda graph: graph.set("Ann", "works_at", "Dune", valid_from=from_epoch(3)),
+    ]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    batches=st.lists(st.lists(turns(), min_size=1, max_size=8), min_size=2, max_size=4),
+    between=st.lists(_OTHERS, min_size=3, max_size=3),
+)
+def test_batches_meet_what_was_told_before_as_single_claims_do(batches, between):
+    quick = _stored(batches, quick=True, setup=False, between=between)
+    assert quick == _stored(batches, quick=False, setup=False, between=between)
 
 
 @settings(max_examples=60, deadline=None)
@@ -194,6 +225,22 @@ def test_plain_claims_of_entities_that_are_known_go_the_quick_way_too():
         refold.assert_not_called()
         assert graph.add_all(batch[:100]).counts == {"duplicate": 100}
         assert len(list(graph.facts("n7"))) == 2
+        assert graph.verify() == []
+
+
+def test_a_load_in_parts_goes_the_quick_way_in_each():
+    with KnowledgeGraph() as graph:
+        graph.predicates.define("knows", cardinality="many")
+        graph.predicates.define("works_at", cardinality="one")
+        spans = [{"valid_from": from_epoch(start), "valid_to": from_epoch(start + 1)} for start in (10, 30, 20)]
+        with mock.patch.object(ledger.Ledger, "refold") as refold:
+            for place, span in enumerate(spans):
+                jobs = [{"subject": f"n{n}", "predicate": "works_at", "object": f"m{place}"} for n in range(150)]
+                known = [{"subject": f"n{n}", "predicate": "knows", "object": f"o{place}"} for n in range(150)]
+                counts = graph.add_all([one | span | {"said_at": span["valid_from"]} for one in jobs + known]).counts
+                assert counts == ({"new": 300} if place < 2 else {"history": 150, "new": 150})
+        refold.assert_not_called()
+        assert [fact.object.label for fact in graph.timeline("n7", "works_at")] == ["m0", "m2", "m1"]
         assert graph.verify() == []
 
 
