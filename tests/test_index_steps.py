@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semgraph.index import meeting, spreading
+from semgraph.index import spreading
 from semgraph.index.columns import Columns
 from semgraph.index.marks import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.index.meeting import shortest_steps
@@ -92,10 +92,9 @@ CHOSEN = st.sampled_from(
 CUTS = st.sampled_from([Times(2, 3), Times(0, 1), Times(POS_INF - 1, NEG_INF + 1), Times(3, 3), Times(1, 4)])
 
 
-@pytest.fixture(params=[0, 256], ids=["in numpy", "one by one"])
+@pytest.fixture(params=[0, 3, 256], ids=["in numpy", "mixed", "one by one"])
 def few(request, monkeypatch):
     monkeypatch.setattr(spreading, "FEW", request.param)
-    monkeypatch.setattr(meeting, "FEW", request.param)
 
 
 @pytest.mark.usefixtures("few")
@@ -123,20 +122,24 @@ def test_rows_are_the_same_one_by_one_and_all_at_once(told, later, times, chosen
     now = written(columns, told, later)
     steps = Steps(Looks.of(columns), times, chosen)
     single = sorted((row, node, far) for node in range(columns.nodes) for row, far in steps.rows(node))
-    rows, near, far = steps.all_rows(as_nodes(range(columns.nodes)))
-    assert sorted(zip(rows.tolist(), near.tolist(), far.tolist(), strict=True)) == single
+    together = []
+    for rows, far, leaving in steps.ways(as_nodes(range(columns.nodes))):
+        near = (columns.subject if leaving else columns.object)[rows]
+        together += zip(rows.tolist(), near.tolist(), far.tolist(), strict=True)
+    assert sorted((row, near, far) for row, near, far in together if near != far) == single
     assert {(near, far) for _, near, far in single} == brute(now, times, chosen)
     assert len(set(single)) == len(single)
 
 
 @pytest.mark.usefixtures("few")
-@given(told=st.lists(facts(), max_size=25, unique=True), times=CUTS, chosen=CHOSEN, longest=st.integers(1, 6),
-       ends=st.permutations(NODES))  # fmt: skip
-def test_shortest_steps_are_those_on_some_shortest_walk(told, times, chosen, longest, ends):
+@given(told=st.lists(facts(), max_size=25, unique=True), later=st.lists(facts(), max_size=6, unique=True),
+       times=CUTS, chosen=CHOSEN, longest=st.integers(1, 6), ends=st.permutations(NODES))  # fmt: skip
+def test_shortest_steps_are_those_on_some_shortest_walk(told, later, times, chosen, longest, ends):
     source, target, *_ = ends
-    pairs = brute(told, times, chosen)
+    columns = columns_of(told)
+    pairs = brute(written(columns, told, later), times, chosen)
     ahead, behind = distances(pairs, source), distances({(b, a) for a, b in pairs}, target)
-    found = shortest_steps(Steps(Looks.of(columns_of(told)), times, chosen), source, target, longest)
+    found = shortest_steps(Steps(Looks.of(columns), times, chosen), source, target, longest)
     length = ahead.get(target, longest + 1)
     if length > longest:
         assert found is None

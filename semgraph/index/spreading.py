@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,21 +12,28 @@ from semgraph.index.steps import as_nodes
 if TYPE_CHECKING:
     from semgraph.index.steps import Nodes, Steps
 
-__all__ = ["FEW", "Spread"]
+__all__ = ["FEW", "Spread", "Step"]
+
+Step = tuple[int, int, int]  # row, from, to
 
 FEW: Final = 256  # rows that are looked at one by one
+_NOTHING: Final = np.zeros(0, np.uint32)
 
 
 class Spread:
-    """Levels of a breadth-first walk, asked for one at a time."""
+    """Levels of a breadth-first walk, asked for one at a time.
 
-    def __init__(self, steps: Steps, start: int) -> None:
+    With `ways` it also keeps by which ways each level was reached, for `onto`.
+    """
+
+    def __init__(self, steps: Steps, start: int, *, ways: bool = False) -> None:
         self.steps = steps
         self.level: Any = [start]
-        self.costs: list[int] = []  # of the levels before
         self._cost = -1
         self._seen: set[int] = {start}
         self._mark: Any = None  # in place of the set once there were many
+        self._keep = ways
+        self._ways: list[Any] = []  # by level: where each of its nodes leads to, or what `Steps.ways` has
 
     @property
     def cost(self) -> int:
@@ -38,7 +46,6 @@ class Spread:
     def deeper(self) -> Any:
         """The nodes one hop further, each once, a list or an array; none are left when it is empty."""
         many = self._mark is not None or self.cost > FEW
-        self.costs.append(self.cost)
         self.level = self._many() if many else self._few()
         self._cost = -1
         return self.level
@@ -50,10 +57,28 @@ class Spread:
         other = nodes if isinstance(nodes, np.ndarray) else as_nodes(nodes)
         return set(other.take(self._mark.take(other).nonzero()[0]).tolist())
 
+    def onto(self, place: int, wanted: set[int]) -> list[Step]:
+        """The steps that led from the level of that number onto the wanted nodes of the next one."""
+        ways = self._ways[place]
+        if isinstance(ways, dict):
+            near = [node for node, far in ways.items() if not wanted.isdisjoint(far)]
+            return [(row, node, far) for node in near for row, far in self.steps.rows(node) if far in wanted]
+        mark = np.zeros(self.steps.columns.nodes, np.bool_)
+        mark[as_nodes(wanted)] = True
+        found: list[Step] = []
+        for rows, far, leaving in ways:
+            kept = mark.take(far).nonzero()[0]
+            onto, columns = rows.take(kept), self.steps.columns
+            near = (columns.subject if leaving else columns.object).take(onto)
+            found += zip(onto.tolist(), near.tolist(), far.take(kept).tolist(), strict=True)
+        return found
+
     def _few(self) -> list[int]:
-        seen, near, found = self._seen, self.steps.near, dict[int, None]()
-        for node in self.level:
-            found.update(dict.fromkeys(near(node)))
+        seen, near = self._seen, self.steps.near
+        ways = {node: near(node) for node in self.level}
+        if self._keep:
+            self._ways.append(ways)
+        found = dict.fromkeys(chain.from_iterable(ways.values()))
         for old in seen.intersection(found):
             del found[old]
         seen.update(found)
@@ -66,7 +91,10 @@ class Spread:
             self._mark[as_nodes(self._seen)] = True
             self.level = as_nodes(self.level)
             self._claim = np.empty(nodes, np.uint32)
-        far = self.steps.reached(self.level)
+        ways = self.steps.ways(self.level)
+        if self._keep:
+            self._ways.append(ways)
+        far = ways[0].far if len(ways) == 1 else np.concatenate([_NOTHING, *(each.far for each in ways)])
         far = far.take((~self._mark.take(far)).nonzero()[0])
         turns = np.arange(len(far), dtype=np.uint32)
         self._claim[far] = turns  # the last one to claim a node has it

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Nodes = NDArray[np.intp]
 
-__all__ = ["Chosen", "Looks", "Steps", "as_nodes"]
+__all__ = ["Chosen", "Looks", "Steps", "Ways", "as_nodes"]
 
 _NO_EDGE: Final = NEGATIVE | UNKNOWN_START
 
@@ -68,6 +68,14 @@ class Chosen(NamedTuple):
     def turned(self) -> Chosen:
         """The same edges walked the other way."""
         return Chosen(self.back, self.out)
+
+
+class Ways(NamedTuple):
+    """Rows, and where each leads to: to its object where they are walked `leaving` their subject, else to that."""
+
+    rows: NDArray[Any]
+    far: NDArray[Any]
+    leaving: bool
 
 
 class Steps:
@@ -167,8 +175,8 @@ class Steps:
 
     # -- many at once
 
-    def reached(self, nodes: Nodes) -> NDArray[Any]:
-        """Where the rows that lead away from the nodes lead to: the nodes as often as rows do, themselves as well."""
+    def ways(self, nodes: Nodes) -> list[Ways]:
+        """The rows that lead away from the nodes, and where to; loops are among them."""
         columns, (out, back) = self.columns, self.chosen
         parts = []
         for leaving, allowed in ((True, out), (False, back)):
@@ -178,24 +186,8 @@ class Steps:
                 if leaving and not self.looks.linked:
                     kept = (far < NOTHING).nonzero()[0]
                     rows, far = rows.take(kept), far.take(kept)
-                parts.append(self._sifted(rows, allowed, far)[1])
-        return parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.uint32), *parts])
-
-    def all_rows(self, nodes: Nodes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The rows that lead away from the nodes, where from and where to."""
-        columns, (out, back) = self.columns, self.chosen
-        nothing = np.zeros(0, np.uint32)
-        parts = [(np.zeros(0, np.intp), nothing, nothing)]
-        for leaving, allowed in ((True, out), (False, back)):
-            if allowed != b"":
-                rows = self._rows_at(nodes, leaving=leaving)
-                subject, target = columns.subject.take(rows), columns.object.take(rows)
-                kept = ((target < NOTHING) & (target != subject)).nonzero()[0]
-                rows = self._sifted(rows.take(kept), allowed, kept)[0]
-                ends = columns.subject.take(rows), columns.object.take(rows)
-                parts.append((rows, *(ends if leaving else ends[::-1])))
-        rows, near, far = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return rows, near, far
+                parts.append(Ways(*self._sifted(rows, allowed, far), leaving))
+        return parts
 
     def _rows_at(self, nodes: Nodes, *, leaving: bool) -> NDArray[Any]:
         """The rows of the time that are about the nodes from the one end."""

@@ -91,7 +91,7 @@ class _Search:
         for row, near, far in layer:
             to, mine = onward[near], weight[row]
             other = to.get(far)
-            if other is None or self._rank(row) < self._rank(other):
+            if other is None or mine > weight[other] or (mine == weight[other] and self._rank(row) < self._rank(other)):
                 to[far] = row
             bound = mine * last[far]
             if bound > best.get(near, -1):
@@ -100,10 +100,10 @@ class _Search:
         self._best.append(best)
 
     def _rank(self, row: int) -> tuple[Any, ...]:
-        """Of parallel facts the least is walked."""
+        """Of parallel facts of one weight the least is walked."""
         looks, columns = self._steps.looks, self._steps.columns
         subject, predicate = columns.entity(looks.subject[row]), columns.predicates[looks.predicate[row]]
-        return -self._weight[row], looks.start[row], predicate, subject, row
+        return looks.start[row], predicate, subject, row
 
     def walks(self, source: int) -> Iterator[Walk]:
         """The paths in order."""
