@@ -54,11 +54,11 @@ class Question(NamedTuple):
 
 
 class Ours:
-    """semgraph through its API."""
+    """semgraph through its API, on a file as sqlite3 is: each answer makes sure that nobody has written meanwhile."""
 
-    def __init__(self, data: World) -> None:
+    def __init__(self, data: World, folder: Path) -> None:
         self.names = data.names
-        self.kg = semgraph.KnowledgeGraph()
+        self.kg = semgraph.KnowledgeGraph(folder / "graph.db", durability="relaxed")
         for name in PREDICATES:  # every interval is stated, so "many" holds the same facts and loads sooner
             self.kg.predicates.define(name, cardinality="many")
         self.kg.add_all(data.claims())
@@ -291,7 +291,7 @@ class Igraph:
 def engines(data: World, folder: Path) -> dict[str, Any]:
     """The engines that are installed, loaded."""
     makers: dict[str, Callable[[], Any]] = {
-        "semgraph": lambda: Ours(data),
+        "semgraph": lambda: Ours(data, folder),
         "sqlite3": lambda: Sqlite(data, folder),
         "networkx": lambda: Networkx(data),
         "duckdb": lambda: Duckdb(data),

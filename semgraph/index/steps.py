@@ -120,7 +120,7 @@ class Steps:
         found: list[tuple[int, int]] = []
         if out != b"":
             first, last = (looks.out[node], looks.out[node + 1]) if node < looks.known else (0, 0)
-            rows = self._timely_rows(looks.start[first:last], looks.end[first:last], first)
+            rows = self._timely_places(looks.start, looks.end, first, last)
             target = looks.object
             found = [(row, far) for row in rows + self._fresh_rows(self.columns.fresh_out, node)
                      if (far := target[row]) < NOTHING and far != node]  # fmt: skip
@@ -128,17 +128,16 @@ class Steps:
                 found = self._kept(found, out)
         if back != b"":
             first, last = (looks.back[node], looks.back[node + 1]) if node < looks.known else (0, 0)
-            places = self._timely_rows(looks.row_start[first:last], looks.row_end[first:last], first)
+            places = self._timely_places(looks.row_start, looks.row_end, first, last)
             rows_of, source = looks.rows, looks.subject
             rows = [rows_of[place] for place in places] + self._fresh_rows(self.columns.fresh_in, node)
             turned = [(row, far) for row in rows if (far := source[row]) != node]
             found += self._kept(turned, back) if back is not None or not self._plain else turned
         return found
 
-    def _timely_rows(self, start: memoryview, end: memoryview, first: int) -> list[int]:
+    def _timely_places(self, start: memoryview, end: memoryview, first: int, last: int) -> list[int]:
         latest, earliest = self.times
-        pairs = enumerate(zip(start, end, strict=True), first)
-        return [at for at, (a, b) in pairs if a <= latest and b >= earliest]
+        return [at for at in range(first, last) if start[at] <= latest and end[at] >= earliest]
 
     def _fresh_rows(self, fresh: dict[int, list[int]], node: int) -> list[int]:
         if not fresh or node not in fresh:
@@ -162,15 +161,17 @@ class Steps:
             return [far for _, far in self.rows(node)]
         latest, earliest = self.times
         found: list[int] = []
+        # Places one by one: to cut a stretch out of each column takes longer than to look at a dozen rows.
         if out is None:
-            first, last = looks.out[node], looks.out[node + 1]
-            rows = zip(looks.object[first:last], looks.start[first:last], looks.end[first:last], strict=True)
-            found = [far for far, a, b in rows if a <= latest and b >= earliest and far < NOTHING]
+            start, end, far = looks.start, looks.end, looks.object
+            places = range(looks.out[node], looks.out[node + 1])
+            found = [far[row] for row in places if start[row] <= latest and end[row] >= earliest]
+            if not looks.linked:
+                found = [node for node in found if node < NOTHING]
         if back is None:
-            first, last = looks.back[node], looks.back[node + 1]
-            times = zip(looks.row_start[first:last], looks.row_end[first:last], strict=True)
-            row, source = looks.rows, looks.subject
-            found += [source[row[at]] for at, (a, b) in enumerate(times, first) if a <= latest and b >= earliest]
+            start, end, rows, source = looks.row_start, looks.row_end, looks.rows, looks.subject
+            places = range(looks.back[node], looks.back[node + 1])
+            found += [source[rows[at]] for at in places if start[at] <= latest and end[at] >= earliest]
         return found
 
     # -- many at once

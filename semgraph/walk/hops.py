@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -44,10 +45,19 @@ class Hops(NamedTuple):
     @classmethod
     def checked(cls, hops: int, direction: Direction, predicates: Collection[str] | None, limit: int) -> Hops:
         """The same, or InputError where it makes no sense."""
-        hops = checked_count("hops", hops, 1)
-        limit = checked_count("limit", limit, 0)
-        checked_choice("direction", direction, DIRECTIONS)
-        return cls(hops, direction, checked_names(predicates), limit)
+        names = checked_names(predicates)
+        try:
+            return _checked(hops, direction, names, limit)
+        except TypeError:  # what can't be remembered makes no sense either
+            return _checked.__wrapped__(hops, direction, names, limit)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _checked(hops: int, direction: Direction, names: tuple[str, ...] | None, limit: int) -> Hops:
+    hops = checked_count("hops", hops, 1)
+    limit = checked_count("limit", limit, 0)
+    checked_choice("direction", direction, DIRECTIONS)
+    return Hops(hops, direction, names, limit)
 
 
 def neighbours(reader: Reader, cut: Cut, name: str | Entity, valid_at: int | None, asked: Hops) -> Bounded[Neighbor]:
