@@ -81,6 +81,8 @@ class Ways(NamedTuple):
 class Steps:
     """The edges of some columns in a part of time: positive, with a start that is known, between two entities."""
 
+    __slots__ = ("_plain", "chosen", "columns", "looks", "times")
+
     def __init__(self, looks: Looks, times: Times, chosen: Chosen) -> None:
         self.looks = looks
         self.columns = looks.columns

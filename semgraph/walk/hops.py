@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Neighbor
@@ -14,19 +14,19 @@ from semgraph.walk.edges import DIRECTIONS, Direction, Edges, canonical, checked
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
     from semgraph.index.columns import Columns
+    from semgraph.index.keeping import Index
     from semgraph.index.steps import Chosen
     from semgraph.model import Entity
     from semgraph.reader import Reader
     from semgraph.session import Session
+    from semgraph.store.protocol import Revision
     from semgraph.walk.edges import Edge
     from semgraph.walk.quick import Quick
 
 __all__ = ["EVERYTHING", "PATIENCE", "Hops", "at_hand", "neighbours", "present", "quick_neighbours", "quick_of"]
-
-T = TypeVar("T")
 
 _ROWS = 25_000  # facts that one call reads at most from the store
 PATIENCE = 1_000  # facts that it reads from there before all are loaded into memory instead
@@ -109,32 +109,31 @@ def quick_neighbours(
     session: Session, cut: Cut | None, name: str | Entity, known_at: int, asked: Hops
 ) -> Bounded[Neighbor] | None:
     """The same without a transaction, if nothing was written since and all that is asked for is known in memory."""
-
-    def walk(quick: Quick, known: int) -> Bounded[Neighbor] | None:
-        node, chosen = quick.node(session, name), quick.chosen(asked.direction, asked.predicates)
-        if node is None or chosen is None:
-            return None
-        return _walked(quick, None, Later(session, known), cut or present(session, known), node, chosen, asked)
-
-    return at_hand(session, known_at, walk)
-
-
-def at_hand(session: Session, known_at: int, walk: Callable[[Quick, int], T | None]) -> T | None:
-    """What a walk finds in memory without a transaction; None if something was written since that is not there.
-
-    The walk is told when the last write was recorded, which is nothing later than `known_at`.
-    """
     index = session.indexes.get(session.scope)
-    if index is None or (columns := index.columns) is None:
-        return None
-    quick: Quick | None = columns.derived.get("walks")
-    if quick is None:
+    if index is None or index.columns is None:
         return None
     revision = session.store.revision()
     with index.lock:
-        if revision is None or revision != index.revision or not quick.fit or known_at < index.known:
+        quick = at_hand(index, revision, known_at)
+        if quick is None:
             return None
-        return walk(quick, index.known)
+        node, chosen = quick.node(session, name), quick.chosen(asked.direction, asked.predicates)
+        if node is None or chosen is None:
+            return None
+        known = index.known
+        return _walked(quick, None, (session, known), cut or present(session, known), node, chosen, asked)
+
+
+def at_hand(index: Index, revision: Revision | None, known_at: int) -> Quick | None:
+    """What walks find in memory without a transaction; None if something was written since that is not there.
+
+    The caller holds the lock of the index, and has looked at the store's revision before.
+    """
+    columns = index.columns
+    quick: Quick | None = None if columns is None else columns.derived.get("walks")
+    if quick is None or revision is None or revision != index.revision or known_at < index.known or not quick.fit:
+        return None
+    return quick
 
 
 def present(session: Session, known: int) -> Cut:
@@ -161,14 +160,20 @@ def _in_memory(
     if chosen is None:
         wanted = None if asked.predicates is None else canonical(reader, asked.predicates)
         chosen = quick.learn_chosen(reader, asked.direction, asked.predicates, wanted)
-    found = _walked(quick, reader, Later.of(reader), cut, node, chosen, asked)
+    found = _walked(quick, reader, Later.moment(reader), cut, node, chosen, asked)
     if found is None:
         raise AssertionError("with a reader every name can be read")
     return found
 
 
 def _walked(
-    quick: Quick, reader: Reader | None, later: Later, cut: Cut, node: int, chosen: Chosen, asked: Hops
+    quick: Quick,
+    reader: Reader | None,
+    moment: tuple[Session, int],
+    cut: Cut,
+    node: int,
+    chosen: Chosen,
+    asked: Hops,
 ) -> Bounded[Neighbor] | None:
     """The answer from memory; None where a name is not known there and there is no reader to ask."""
     if node < 0:
@@ -178,7 +183,7 @@ def _walked(
 
     def connections() -> Connections:
         levels = [[node], *nodes]
-        return Connections(later, cut, asked.direction, asked.predicates, lambda: _numbers(columns, levels))
+        return Connections(Later(*moment), cut, asked.direction, asked.predicates, lambda: _numbers(columns, levels))
 
     if (told := quick.names.told(nodes, asked.limit)) is not None:
         shown = min(sum(map(len, nodes)), asked.limit)

@@ -29,7 +29,12 @@ class Later:
     @classmethod
     def of(cls, reader: Reader) -> Later:
         """The moment of a reader."""
-        return cls(reader.session, min(reader.snapshot.known_at, reader.session.last_recorded))
+        return cls(*cls.moment(reader))
+
+    @staticmethod
+    def moment(reader: Reader) -> tuple[Session, int]:
+        """What makes the moment of a reader, for whoever may not need it."""
+        return reader.session, min(reader.snapshot.known_at, reader.session.last_recorded)
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:

@@ -235,16 +235,21 @@ def quick_paths(
     if routes.mode != "snapshot":
         return None
 
-    def walk(quick: Quick, known: int) -> Bounded[Path] | None:
-        ends, chosen = [quick.node(session, name) for name in (source, target)], quick.chosen(*routes[3:])
-        near, far = ends
+    index = session.indexes.get(session.scope)
+    if index is None or index.columns is None:
+        return None
+    revision = session.store.revision()
+    with index.lock:
+        quick = at_hand(index, revision, known_at)
+        if quick is None:
+            return None
+        near, far, chosen = quick.node(session, source), quick.node(session, target), quick.chosen(*routes[3:])
         if near is None or far is None or chosen is None:
             return None
         if near == far or min(near, far) < 0:
             return Bounded()
+        known = index.known
         return _quick_walk(quick, near, far, cut or present(session, known), chosen, Later(session, known), routes)
-
-    return at_hand(session, known_at, walk)
 
 
 def _quick_walk(
