@@ -170,7 +170,7 @@ def follow(
 
 def _stated(snapshot: Snapshot, entry: Predicate, row: ClaimRow) -> Statement:
     ref = snapshot.resolved(row.object)
-    return statement_of(row, entry, rank_of(row, entry), ref, snapshot.name_key(ref) if ref else "")
+    return statement_of(row, entry, rank_of(row.source, entry), ref, snapshot.name_key(ref) if ref else "")
 
 
 def _open(value: Value, row: FactRow, body: Body, spans: list[Span]) -> Segment:

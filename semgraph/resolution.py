@@ -9,6 +9,7 @@ from semgraph import factrow
 from semgraph.errors import InputError, RejectedError
 from semgraph.model import ConflictSet, Entity, Literal
 from semgraph.statement import Said, Thing
+from semgraph.stating import PLAIN, claim_bounds, masked_by, rank_of
 from semgraph.temporal import ALWAYS, NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
@@ -43,11 +44,9 @@ def correction(reader: Reader, row: FactRow, said: Said) -> list[Said]:
         text=None,
     )
     ends = [c for c in reader.ledger.fetch(body.ended_by).values() if _ends_value(reader, c, row, body)]
-    return [
-        mask,
-        *(_reissued(claims[c], row, body, said) for c in body.claims if c in claims),
-        *(_reissued(end, row, body, said) for end in ends),
-    ]
+    again = [*(claims[c] for c in body.claims if c in claims), *ends]
+    denials = _denials(reader, row, said)
+    return [mask, *(_outlasting(_reissued(claim, row, body, said), claim, denials) for claim in again)]
 
 
 def _ends_value(reader: Reader, claim: ClaimRow, row: FactRow, body: factrow.Body) -> bool:
@@ -77,6 +76,49 @@ def _reissued(claim: ClaimRow, row: FactRow, body: factrow.Body, said: Said) -> 
         qualifiers=claim.qualifiers,
         text=None,
     )
+
+
+def _denials(reader: Reader, row: FactRow, said: Said) -> list[ClaimRow]:
+    """What denied the new value before, in a voice that the correction outweighs by being later."""
+    snapshot, entry = reader.snapshot, said.predicate
+    subject, ref = reader.directory.one(said.subject, snapshot), said.thing.ref
+    if said.thing.entity is not None:
+        ref = f"e{reader.directory.one(said.thing.entity, snapshot)}"
+    if subject is None:
+        return []
+    told = [r for r in snapshot.on_subject(subject, entry.name) if snapshot.resolved(r.object) == ref]
+    if entry.symmetric:
+        told += [r for r in snapshot.on_object(f"e{subject}", entry.name) if f"e{snapshot.entity(r.subject)}" == ref]
+    now = POS_INF if said.said_at is None else said.said_at.instant
+    voice = rank_of(said.source, entry)
+    return [
+        r
+        for r in told
+        if masked_by(r) is not None
+        and r.opposed == row.negative
+        and r.said_at < now
+        and rank_of(r.source, entry) == voice
+    ]
+
+
+def _outlasting(again: Said, claim: ClaimRow, denials: Sequence[ClaimRow]) -> Said:
+    """A claim that is said again no earlier than what denied it was; it keeps the interval that it had."""
+    if claim.kind not in PLAIN:
+        return again
+    start, basis, _, _ = claim_bounds(claim, again.predicate)
+    begins = (again.valid_from or start).instant if basis in ("observed", "stated") else NEG_INF
+    said = max((r.said_at for r in denials if _covers(r, begins)), default=NEG_INF)
+    if said < claim.said_at:
+        return again
+    if basis == "observed" and again.valid_from is None:
+        again.valid_from = start
+    again.said_at = exact(said + 1)
+    return again
+
+
+def _covers(denial: ClaimRow, instant: int) -> bool:
+    start, end = masked_by(denial) or (POS_INF, POS_INF)
+    return start <= instant < end
 
 
 @dataclass(frozen=True, slots=True)

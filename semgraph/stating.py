@@ -27,6 +27,7 @@ __all__ = [
     "Stating",
     "base_confidence",
     "claim_bounds",
+    "masked_by",
     "rank_of",
     "separators_of",
     "statement_of",
@@ -82,7 +83,7 @@ class Stating:
 
     def statements(self, rows: list[ClaimRow], value_of: Callable[[ClaimRow], str]) -> list[Statement]:
         """What the claims of one fluent still say after denials, cuts and premises."""
-        ranked = [(row, rank_of(row, self.evidence.predicate(row.predicate))) for row in rows]
+        ranked = [(row, rank_of(row.source, self.evidence.predicate(row.predicate))) for row in rows]
         takers = [pair for pair in ranked if pair[0].kind not in PLAIN]
         masks = [(row, rank) for row, rank in takers if _is_mask(row)]
         cuts = [(row, rank) for row, rank in takers if _is_cut(row)]
@@ -140,9 +141,9 @@ class Stating:
 # -- claims
 
 
-def rank_of(row: ClaimRow, entry: Predicate) -> int:
-    """The trust rank of who said it, by the ranks of the predicate where those name its class."""
-    kind = source_class(row.source)
+def rank_of(source: str, entry: Predicate) -> int:
+    """The trust rank of a source, by the ranks of the predicate where those name its class."""
+    kind = source_class(source)
     return dict(entry.trust).get(kind, TRUST[kind]) if entry.trust else TRUST[kind]
 
 
@@ -198,6 +199,11 @@ def claim_bounds(row: ClaimRow, entry: Predicate) -> tuple[Bound, str, int, str]
     if entry.ttl_days is not None:
         return start, basis, max(start.instant, row.said_at) + round(entry.ttl_days * 86_400_000_000), "ttl"
     return start, basis, POS_INF, "open"
+
+
+def masked_by(row: ClaimRow) -> tuple[int, int] | None:
+    """Where a claim that only takes others away does so: a denial for all time, or that of a corrected segment."""
+    return _stated_interval(row) if _is_mask(row) else None
 
 
 def separators_of(qualifiers: str, entry: Predicate) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ class Settling:
                 start=None if bounds[0] == NEG_INF else exact(bounds[0]),
                 end=None if bounds[1] == POS_INF else exact(bounds[1]),
             )  # fmt: skip
-            written = [mask] + [_copied(self, c, right, recorded, source=source, ref=ref) for c in again]
+            copies = [_copied(self, c, right, recorded, source=source, ref=ref) for c in again]
+            written = [mask] + [_outlasting(self, c, spoken) for c in copies]
             for claim in written:
                 self._store(claim)
             return _outcome("UPDATE", [c.id for c in written])
@@ -130,6 +132,21 @@ def _copied(oracle: Oracle, claim: Claim, told: Written, recorded: int, *, sourc
     new.basis, new.start, new.start_lo, new.start_hi = claim.basis, claim.start, claim.start_lo, claim.start_hi
     new.end, new.end_kind, new.end_lo, new.end_hi = claim.end, claim.end_kind, claim.end_lo, claim.end_hi
     return new
+
+
+def _outlasting(oracle: Oracle, claim: Claim, spoken: int) -> Claim:
+    """The claim, told right after the denials that the correction undoes: those of an equal voice, told before it."""
+    world = oracle.world()
+    denied = [
+        m.said
+        for m in world.masks
+        if m.said < spoken and world.rank(m) == world.rank(claim) and world.masks_claim(m, replace(claim, said=m.said))
+    ]
+    if not denied or max(denied) < claim.said:
+        return claim
+    basis = "stated" if claim.basis == "observed" else claim.basis
+    hi = claim.start + 1 if claim.basis == "observed" else claim.start_hi
+    return replace(claim, id=f"{claim.id} after {max(denied)}", said=max(denied) + 1, basis=basis, start_hi=hi)
 
 
 # -- settle

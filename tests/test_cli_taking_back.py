@@ -118,12 +118,15 @@ def test_every_command_refuses_it():
 
 
 def test_a_correction_to_what_was_denied_says_that_it_does_not_hold(db: str, capsys: pytest.CaptureFixture[str]):
-    assert main(["--db", db, "correct", "Maya", "works_at", "Acme", "Acne"]) == 0
-    assert capsys.readouterr().err == ""
-    assert main(["--db", db, "correct", "Maya", "works_at", "Acne", "Acme"]) == 0
-    assert "Acme does not hold: it had been denied itself; `semgraph add` says it anew" in capsys.readouterr().err
-    assert main(["--db", db, "value", "Maya", "works_at", "none"]) == 0
-    assert main(["--db", db, "add", "Maya", "works_at", "Acme", "--valid-from", "2020"]) == 0
+    assert main(["--db", db, "deny", "Maya", "works_at", "Acne"]) == 0
     capsys.readouterr()
-    assert main(["--db", db, "value", "Maya", "works_at"]) == 0
-    assert capsys.readouterr().out == "Acme\n"
+    assert main(["--db", db, "correct", "Maya", "works_at", "Acme", "Acne", "--source", "tool:x"]) == 0
+    assert "Acne does not hold: it had been denied itself; `semgraph add` says it anew" in capsys.readouterr().err
+
+
+def test_a_correction_may_be_corrected_back(db: str, capsys: pytest.CaptureFixture[str]):
+    for wrong, right in (("Acme", "Acne"), ("Acne", "Acme"), ("Acme", "Acne"), ("Acne", "Acme")):
+        assert main(["--db", db, "correct", "Maya", "works_at", wrong, right]) == 0
+        assert capsys.readouterr().err == ""
+        assert main(["--db", db, "value", "Maya", "works_at"]) == 0
+        assert capsys.readouterr().out == f"{right}\n"

@@ -560,6 +560,30 @@ def test_a_derived_claim_may_cut_its_own_premise() -> None:
     assert kg.verify() == []
 
 
+@pytest.mark.parametrize("start", ["2020", None])
+@pytest.mark.parametrize("predicate", ["works_at", "married_to", "reports_to", "ceo_of", "likes"])
+def test_a_correction_that_is_corrected_back_brings_back_what_it_had_denied(predicate: str, start: str | None) -> None:
+    """What is said again is told no earlier than the denial that it undoes, and keeps its interval."""
+    kg, clock = timed()
+    kg.add("Ann", predicate, "Acme", valid_from=start)
+    (first,) = spans(kg.during(), "Ann", predicate)
+    for wrong, right in (("Acme", "Acne"), ("Acne", "Acme"), ("Acme", "Acne"), ("Acne", "Acme")):
+        clock.tick(seconds=1)
+        kg.correct("Ann", predicate, wrong, right)
+        assert spans(kg.during(), "Ann", predicate) == [(right, *first[1:])]
+    assert kg.verify() == []
+
+
+def test_a_lower_voice_does_not_correct_back_to_what_a_higher_one_denied() -> None:
+    kg, clock = timed()
+    kg.add("Ann", "works_at", "Acme", valid_from="2020", source="tool:x")
+    clock.tick(seconds=1)
+    kg.deny("Ann", "works_at", "Globex")
+    clock.tick(seconds=1)
+    kg.correct("Ann", "works_at", "Acme", "Globex", source="tool:x")
+    assert spans(kg.during(), "Ann", "works_at") == []
+
+
 def test_the_tombstone_tells_that_and_how_much_but_not_what(tmp_path: Path) -> None:
     kg, _ = timed(target=tmp_path / "store.db", durability="relaxed")
     kg.add("Zed Zebra", "works_at", "Acme")
