@@ -5,7 +5,8 @@
 Every text goes in through the public API, as a sentence told by its speaker, and every question is asked as an agent
 would ask it. `any@5` is the share of questions with an answering text among the first five, `frac@10` the mean share
 of the answering texts among the first ten. Weights and bounds of recall were chosen on the even half of each set (every
-other question, from the first on); the odd half is what is reported.
+other question, from the first on); the odd half is what is reported. A question that bears a day is asked as of the
+end of that day, as it would have been; what that brings is told by the figures of "asked on no day".
 """
 
 from __future__ import annotations
@@ -56,12 +57,13 @@ FLOORS = {
 
 
 class Question(NamedTuple):
-    """A question, the scope to ask in, its kind, and the units that answer it; none if nothing does."""
+    """A question, the scope to ask in, its kind, the units that answer it (none if nothing does), and its day."""
 
     scope: str
     text: str
     kind: str
     gold: frozenset[str]
+    day: datetime | None = None
 
 
 class Corpus(NamedTuple):
@@ -121,6 +123,11 @@ def _session_date(text: str) -> datetime:
     return datetime.strptime(re.sub(r" \(\w+\)", "", text), "%Y/%m/%d %H:%M").replace(tzinfo=UTC)
 
 
+def _asked_on(text: str | None) -> datetime | None:
+    """The end of a day: some questions bear an hour before that of the session that answers them."""
+    return _session_date(text).replace(hour=0, minute=0) + timedelta(days=1) if text else None
+
+
 def _role(role: str) -> str:
     """What an assistant says of its user is a conclusion, not a statement of the user's."""
     return "user" if role == "user" else "inferred"
@@ -135,7 +142,9 @@ def longmemeval(data: Path) -> Corpus:
             said_at = when + timedelta(seconds=at)
             claims.append(_claim(turn["role"], turn["content"], session["session"], said_at, _role(turn["role"])))
     questions = [
-        Question("pool", row["question"], row["type"], frozenset(row["evidence_sessions"]))
+        Question(
+            "pool", row["question"], row["type"], frozenset(row["evidence_sessions"]), _asked_on(row["question_date"])
+        )
         for row in _rows(data / "longmemeval_evidence/questions.jsonl.gz")
     ]
     return Corpus({"pool": claims}, questions, str)
@@ -195,7 +204,7 @@ def loaded(corpus: Corpus, embedder: object = "default") -> KnowledgeGraph:
 
 def found_units(corpus: Corpus, hits: Iterable[Any], depth: int = DEPTH) -> list[str]:
     """The units of the hits in order, each once."""
-    units = [corpus.unit(claim.source_ref) for hit in hits for claim in hit.fact.claims[:1]]
+    units = [corpus.unit(claim.source_ref) for hit in hits for claim in hit.fact.claims]
     return list(dict.fromkeys(units))[:depth]
 
 
@@ -213,11 +222,18 @@ class Asked(NamedTuple):
 
 
 def ask(
-    corpus: Corpus, graph: KnowledgeGraph, questions: Iterable[Question], channels: Mapping[str, float] | None = None
+    corpus: Corpus,
+    graph: KnowledgeGraph,
+    questions: Iterable[Question],
+    channels: Mapping[str, float] | None = None,
+    *,
+    dated: bool = True,
 ) -> Iterator[Asked]:
-    """Each question with the units found for it, and the score of the first hit."""
+    """Each question with the units found for it, and the score of the first hit; `dated`: asked on its day."""
     for question in questions:
-        hits = graph.scoped(question.scope).recall(question.text, limit=2 * DEPTH, channels=channels)
+        scope = graph.scoped(question.scope)
+        view = scope.at(question.day) if dated and question.day is not None else scope
+        hits = view.recall(question.text, limit=2 * DEPTH, channels=channels)
         yield Asked(question, found_units(corpus, hits), hits[0].score if hits else 0.0)
 
 
@@ -290,8 +306,10 @@ def handed_over(folder: Path) -> StaticEmbedder | None:
 
 
 ALONE = {
-    name: {"exact": 0, "lexical": 0, "vector": 0, "graph": 0, "context": 0, name: 1} for name in ("lexical", "vector")
+    name: {"exact": 0, "lexical": 0, "vector": 0, "graph": 0, "time": 0, "context": 0, name: 1}
+    for name in ("lexical", "vector")
 }
+_UNDATED = "asked on no day"
 
 
 def main() -> None:
@@ -301,10 +319,13 @@ def main() -> None:
     parser.add_argument("--set", choices=list(SETS), action="append")
     parser.add_argument("--each", action="store_true", help="also channels one by one, and without the embedder")
     options = parser.parse_args()
-    ways: dict[str, tuple[object, Mapping[str, float] | None]] = {"all channels": ("default", None)}
+    ways: dict[str, tuple[object, Mapping[str, float] | None]] = {
+        "all channels": ("default", None),
+        _UNDATED: ("default", None),
+    }
     if options.each:
         ways |= {f"only {name}": ("default", channels) for name, channels in ALONE.items()}
-        ways |= {f"without {name}": ("default", {name: 0}) for name in ("exact", "vector", "graph", "context")}
+        ways |= {f"without {name}": ("default", {name: 0}) for name in ("exact", "vector", "graph", "time", "context")}
         ways["embedder=None"] = (None, None)
         former = handed_over(options.data.parent / "embedder")
         if former is not None:
@@ -314,9 +335,13 @@ def main() -> None:
         corpus = SETS[name](options.data)
         questions = half_of(corpus.questions, options.half)
         graphs = {embedder: loaded(corpus, embedder) for embedder in {way[0] for way in ways.values()}}
+        bear_days = any(question.day for question in questions)
         for label, (embedder, channels) in ways.items():
+            dated = label != _UNDATED
+            if not dated and not bear_days:
+                continue
             start = time.perf_counter()
-            asked = list(ask(corpus, graphs[embedder], questions, channels))
+            asked = list(ask(corpus, graphs[embedder], questions, channels, dated=dated))
             spent = (time.perf_counter() - start) / max(len(asked), 1)
             _show(name, label, figures(asked), separation(asked), spent)
     if not options.set or "longmemeval" in options.set:

@@ -213,7 +213,7 @@ class WalkingView:
             limit: the most facts, not counting those that come along because they contradict one.
             hops: how far the graph channel goes from what the question is about.
             min_confidence: facts that nobody is as sure of as this are left out.
-            channels: weights for `exact`, `lexical`, `vector`, `graph` and `context` in place of their own; 0 is off.
+            channels: weights of `exact`, `lexical`, `vector`, `graph`, `time`, `context` in place of theirs; 0 is off.
             touch: whether the facts found count as recalled (`KnowledgeGraph.recalled`), which changes no answer.
 
         >>> from semgraph import KnowledgeGraph

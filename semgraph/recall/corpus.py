@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph.index.marks import LITERAL, NEGATIVE, UNKNOWN_START
 from semgraph.recall.living import Living, rows_at
-from semgraph.temporal import NEG_INF
+from semgraph.temporal import NEG_INF, POS_INF
+from semgraph.vocabulary import STATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,11 +29,14 @@ MANY = 50  # facts at an entity; the name of one that has more says little of ea
 
 
 class Candidate(NamedTuple):
-    """A fact that may be recalled; `far` is the entity at its other end, None for a literal."""
+    """A fact that may be recalled: its ends (`far` is None for a literal), its time, and whether it is a sentence."""
 
     id: str
     near: int
     far: int | None
+    start: int = NEG_INF
+    end: int = POS_INF
+    sentence: bool = False
 
     @property
     def ends(self) -> tuple[int, ...]:
@@ -109,8 +113,14 @@ class Corpus:
         found = self.facts.get(name)
         if found is None:
             far = int(columns.object[row])
-            end = None if far == LITERAL else columns.entity(far)
-            found = self.facts[name] = Candidate(name, columns.entity(int(columns.subject[row])), end)
+            found = self.facts[name] = Candidate(
+                name,
+                columns.entity(int(columns.subject[row])),
+                None if far == LITERAL else columns.entity(far),
+                int(columns.start[row]),
+                int(columns.end[row]),
+                columns.predicates[int(columns.predicate[row])] == STATES,
+            )
         return found
 
     def reading(self, fact: str) -> Reading:
@@ -262,7 +272,7 @@ class Corpus:
                 far = int(row.object[1:]) if row.object.startswith("e") else None
                 name = f"{row.id}#{number}" if number else row.id
                 self._readings[name] = reading
-                yield Candidate(name, row.subject, far)
+                yield Candidate(name, row.subject, far, row.valid_from, row.valid_to, reading.predicate == STATES)
 
     def _opposite(self, predicate: str) -> str:
         """The name under which a negative fact reads as a positive one; nothing where there is none."""

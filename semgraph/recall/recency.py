@@ -26,18 +26,20 @@ def later_first(ranking: Sequence[Sentence | None], cosine: Callable[[int, int],
     """The places of a ranking in their new order; None is what is no sentence, and keeps its place.
 
     Each place goes to the latest of the sentences behind it that are about the same and fit the question nearly as
-    well; the one that stood there takes the place of that one.
+    well; the sentences in between move down by one.
     """
-    order = list(range(len(ranking)))
-    for first in range(min(_PLACES, len(order))):
+    told = [(at, sentence) for at, sentence in enumerate(ranking[:_PLACES]) if sentence is not None]
+    places = [at for at, _ in told]
+    for first, (at, here) in enumerate(told):
         latest = first
-        for other in range(first + 1, min(_PLACES, len(order))):
-            here, there, best = (ranking[order[at]] for at in (first, other, latest))
-            if here is None or there is None or best is None:
-                continue
+        for other in range(first + 1, len(told)):
+            beside, there = told[other]
             fits = all(b >= _FITS * a for a, b in zip(here.scores, there.scores, strict=True))
-            same = here.subject == there.subject and fits and there.said_at > best.said_at
-            if same and cosine(order[first], order[other]) >= _ALIKE:
+            same = here.subject == there.subject and fits and there.said_at > told[latest][1].said_at
+            if same and cosine(at, beside) >= _ALIKE:
                 latest = other
-        order[first], order[latest] = order[latest], order[first]
+        told.insert(first, told.pop(latest))
+    order = list(range(len(ranking)))
+    for place, (at, _) in zip(places, told, strict=True):
+        order[place] = at
     return order

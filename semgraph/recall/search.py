@@ -12,15 +12,15 @@ from semgraph.recall.corpus import Corpus
 from semgraph.recall.fusion import fused, ranks, shares, weights
 from semgraph.recall.library import library_of
 from semgraph.recall.mentions import mentions
+from semgraph.recall.moments import nearness, stretches
 from semgraph.recall.recency import Sentence, later_first
 from semgraph.recall.spread import spread
 from semgraph.recall.words import clean_query, content_words, words
-from semgraph.vocabulary import STATES
 from semgraph.walk.cut import checked_count
 from semgraph.walk.disputes import partners
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -40,7 +40,7 @@ _MOST = 10_000  # facts that are looked for, however many are asked for
 _EACH = 5  # facts that a channel looks for, for each one asked for
 _HALF = 60  # so far down the list a fact is worth half as much to those told beside it
 _CONTEXT = 2  # facts whose neighbours in the telling are looked at, for each one asked for
-_UNTOLD = 0.2  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
+_UNTOLD = 0.5  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
 _MORE = 16  # facts that are read together where those before them are not sure enough
 _SURE = 0.9  # the confidence in what somebody says of himself
 
@@ -49,7 +49,7 @@ _Scored = dict[str, tuple[float, dict[str, int]]]
 
 
 class _Question(NamedTuple):
-    """A question as the channels see it: as a vector, its words, and what it names.
+    """A question as the channels see it: as a vector, its words, what it names, and when it asks about.
 
     The facts of what it names come before others, unless it is named by a word for oneself, or is a hub: that is a hint
     and no order.
@@ -61,6 +61,7 @@ class _Question(NamedTuple):
     named: frozenset[int]
     hubs: frozenset[int]
     first: frozenset[int]
+    times: Sequence[tuple[int, int]]
 
 
 def recall(
@@ -124,6 +125,7 @@ def _question(corpus: Corpus, text: str, valid_at: int | None, meaning: NDArray[
         frozenset(everything - hubs),
         frozenset(hubs & proper),
         frozenset(proper - hubs),
+        stretches(text, corpus.cut.instant if corpus.cut.instant is not None else corpus.reader.session.now()),
     )
 
 
@@ -138,6 +140,8 @@ def _scored(
     parts = {name: shares(told.get(name, scores)) for name, scores in found.items()}
     if weight["exact"]:
         parts["exact"] = found["exact"] = channels.exact(corpus, question.named, question.hubs, everything)
+    if weight["time"] and question.times:
+        parts["time"] = found["time"] = _timely(corpus, everything, question.times)
     ranked = {name: ranks(scores) for name, scores in found.items()}
     scored = fused(parts, weight)
     if weight["context"] and scored and library.tellings.any:
@@ -200,11 +204,11 @@ def _later_first(
     vectors = library.vectors
     if vectors is None:
         return order
-    by_meaning, by_words = found.get("vector", {}), found.get("lexical", {})
+    fitting = [found.get(name, {}) for name in ("lexical", "vector", "time")]
     documents = [corpus.documents.get(key, -1) for key, *_ in order]
     sentences = [
-        Sentence(corpus.facts[key].near, corpus.said_at(key), (by_words.get(key, 0.0), by_meaning.get(key, 0.0)))
-        if corpus.reading(key).predicate == STATES and 0 <= document < len(vectors)
+        Sentence(corpus.facts[key].near, corpus.said_at(key), tuple(each.get(key, 0.0) for each in fitting))
+        if corpus.facts[key].sentence and 0 <= document < len(vectors)
         else None
         for (key, *_), document in zip(order, documents, strict=True)
     ]
@@ -216,12 +220,25 @@ def _trust(corpus: Corpus, key: str) -> float:
     return 1 - _UNTOLD * (1 - min(base / _SURE, 1.0))
 
 
+def _timely(corpus: Corpus, keys: Iterable[str], times: Sequence[tuple[int, int]]) -> dict[str, float]:
+    """How near what was found lies to the times asked about: a sentence when it was said, a fact while it holds."""
+    found = {}
+    for key in keys:
+        fact = corpus.facts[key]
+        near = nearness(fact.start, fact.start if fact.sentence else fact.end, times)
+        if near:
+            found[key] = near
+    return found
+
+
 def _graph(corpus: Corpus, question: _Question, lexical: Mapping[str, float], hops: int) -> dict[str, float]:
     """What is near what the question names; where it names nothing, near what has its words."""
     seeds = sorted(question.named)
     if not seeds and not question.hubs:
         best = sorted(lexical, key=lambda key: (-round(lexical[key], 6), key))[:_SEEDS]
-        ends = dict.fromkeys(number for key in best for number in corpus.facts[key].ends)
+        told = [corpus.facts[key] for key in best]
+        # Who said a sentence is not what it is about.
+        ends = dict.fromkeys(number for fact in told if not fact.sentence for number in fact.ends)
         seeds = [number for number in ends if not corpus.is_hub(number)]
     return spread(seeds, corpus, hops) if seeds else {}
 
@@ -272,6 +289,8 @@ class _Why:
             parts.append(f"matches {', '.join(matching)}" if matching else "has the words")
         elif "vector" in channels:
             parts.append("means something like it")
+        if "time" in channels:
+            parts.append("of the time asked about")
         if "context" in channels and "exact" not in channels and "lexical" not in channels:
             parts.append("told beside one that fits")
         elif "graph" in channels and "exact" not in channels:
