@@ -5,8 +5,9 @@
 Sizes default to 10,000 and 100,000 facts; files of an earlier run in the folder are read again rather than made. What
 is compared gives the same answers, from names to names: `value` with a join of two look-ups by name, `at().value` with
 the same and two bounds, `timeline` with the rows of a subject as dated, named tuples (where the table has a value twice
-over times that meet, the graph has one fact, so some of these differ), of subjects that were asked about before and as
-read for the first time. Both stores are warm; for k the whole processes are compared, interpreter start included.
+over times that meet, the graph has one fact, so some of these differ): of any subjects, most of which have few facts,
+as asked about before and as read for the first time, and of subjects as often as they have facts, which are long ones.
+Both stores are warm; for k the whole processes are compared, interpreter start included.
 `--columns` are sizes at which a look-up in the columns alone is timed, to see that it stays flat.
 """
 
@@ -47,7 +48,7 @@ from semgraph.temporal import POS_INF
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_QUESTIONS = 4500
+_QUESTIONS, _SUBJECTS, _LONG = 4500, 900, 90
 _CURRENT = """
     SELECT o.name, f.text FROM fact AS f JOIN entity AS o ON o.id = f.o
     WHERE f.s = (SELECT id FROM entity WHERE name = ?) AND f.p = (SELECT id FROM predicate WHERE name = ?)
@@ -127,21 +128,28 @@ class Pair:
             for predicate, label, start, stop, _ in self.hand.execute(_TIMELINE, (subject,)).fetchall()
         ]
 
-    def questions(self, seed: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-        """For c, d and e: cells of predicates with one value, moments, subjects."""
+    def cells(self, seed: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """For c and d: subjects and predicates with one value, and the same with moments."""
         rng = random.Random(seed)  # noqa: S311 - not for secrets
         data = self.data
         single = [row for row, predicate in enumerate(data.predicate.tolist()) if predicate < len(ONE)]
         rows = [rng.choice(single) for _ in range(_QUESTIONS)]
         cells = [(data.names[data.subject[row]], PREDICATES[data.predicate[row]]) for row in rows]
-        dated = [(*cell, datetime.fromtimestamp(rng.randrange(FIRST, LAST), UTC)) for cell in cells]
-        subjects = [(data.names[data.subject[rng.randrange(len(data))]],) for _ in range(_QUESTIONS // 10)]
-        return cells, dated, subjects
+        return cells, [(*cell, datetime.fromtimestamp(rng.randrange(FIRST, LAST), UTC)) for cell in cells]
+
+    def subjects(self, seed: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+        """For e: any subjects, and subjects as often as they have facts."""
+        rng = random.Random(seed)  # noqa: S311 - not for secrets
+        any_of, rows = np.unique(self.data.subject).tolist(), self.data.subject.tolist()
+        picked = ([rng.choice(of) for _ in range(count)] for of, count in ((any_of, _SUBJECTS), (rows, _LONG)))
+        short, long = ([(self.data.names[number],) for number in numbers] for numbers in picked)
+        return short, long
 
 
 def measured(pair: Pair, seed: int) -> list[list[str]]:
     """A row for each goal: what it is, seconds of both, and their ratio."""
-    cells, dated, subjects = pair.questions(seed)
+    cells, dated = pair.cells(seed)
+    subjects, long = pair.subjects(seed)
     with pair.kg._session.read():  # noqa: SLF001 - what enough reads would do by themselves
         began = time.perf_counter()
         pair.kg._session.columns(reads=sys.maxsize)  # noqa: SLF001
@@ -152,6 +160,7 @@ def measured(pair: Pair, seed: int) -> list[list[str]]:
         _row("d as-of", size, pair.as_of, pair.as_of_by_hand, dated),
         _row("e timeline", size, pair.timeline, pair.timeline_by_hand, subjects),
         _row("e timeline, first read", size, pair.first_timeline, pair.timeline_by_hand, subjects),
+        _row("e long timeline, first read", size, pair.first_timeline, pair.timeline_by_hand, long),
         _cold(pair, next(cell for cell in cells if pair.current(*cell) is not None)),
     ]
     ours, theirs = (path.stat().st_size / size for path in (pair.graph_path, pair.hand_path))

@@ -99,15 +99,14 @@ class Reader:
         known = self.session.columns() if self.snapshot.known_at == POS_INF else None
         if known is None:
             return [row for row in self.rows(object=f"e{number}") if row.subject != number]
-        names = {name for name in known.names_onto(number) if self._reads_back(name)}
+        reads_back = self.snapshot.registry.reads_back
+        if not any(map(reads_back, known.predicates)):
+            return []
+        names = set(filter(reads_back, known.names_onto(number)))
         if not names:
             return []
         rows = self.rows(object=f"e{number}", predicate=one_of(names))
         return [row for row in rows if row.subject != number]
-
-    def _reads_back(self, predicate: str) -> bool:
-        """Whether facts under a predicate can be read from their object."""
-        return self.snapshot.predicate(predicate).symmetric or bool(self.snapshot.registry.inverses_of(predicate))
 
     def by_id(self, ids: Iterable[str]) -> dict[str, FactRow]:
         """Facts by id."""

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "GraphView", "Slice"]
 
 CHUNK = 500  # facts made at a time on the way through a whole graph
-_MANY = 8  # facts of a whole timeline whose claims are read together
 
 
 class Slice(NamedTuple):
@@ -308,7 +307,7 @@ class GraphView(WalkingView, NamedView):
                 readings = [r for r in readings if self._in_slice(r, possible=possible)]
             elif not possible:
                 readings = [r for r in readings if not r.without_start]
-            if predicate is None and len(readings) > _MANY:
+            if predicate is None and self._slice.window is None:
                 reader.ledger.fetch_of(number)
             now = session.now()
             found = sorted(reader.facts(readings, None, now), key=by_time)

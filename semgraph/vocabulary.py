@@ -310,7 +310,7 @@ class Registry:
     Aliases are those of today, whatever `known_at`; they add up, and the latest definition that claims a name has it.
     """
 
-    __slots__ = ("_aliases", "_cache", "_defined", "_through", "_unregistered")
+    __slots__ = ("_aliases", "_back", "_cache", "_defined", "_through", "_unregistered")
 
     def __init__(
         self,
@@ -325,6 +325,7 @@ class Registry:
         self._aliases: dict[str, str] = {}
         self._cache: dict[str | None, Resolved] = {}
         self._through: dict[tuple[str, bool, bool], tuple[str, ...]] | None = None
+        self._back: dict[str, bool] = {}
         for predicate in self._defined.values():
             self._take_aliases(predicate)
         for recorded_at, predicate in sorted(definitions, key=lambda d: d[0]):
@@ -401,6 +402,15 @@ class Registry:
     def opposites_of(self, name: str) -> tuple[str, ...]:
         """The names through which a predicate is read with its sign flipped."""
         return self._read_through(name, inverse=False, flipped=True)
+
+    def reads_back(self, name: str) -> bool:
+        """Whether what is stored under a predicate can be read from its object."""
+        found = self._back.get(name)
+        if found is None:
+            if len(self._back) > _CACHED:
+                self._back.clear()
+            found = self._back[name] = self.entry(name).symmetric or bool(self.inverses_of(name))
+        return found
 
     def _read_through(self, name: str, *, inverse: bool, flipped: bool) -> tuple[str, ...]:
         if self._through is None:
