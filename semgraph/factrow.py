@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from semgraph.draft import Draft
     from semgraph.segment import Segment
 
-__all__ = ["Body", "bound_text", "decode", "encode", "holds"]
+__all__ = ["DAMAGED", "Body", "bound_text", "decode", "encode", "holds"]
 
 
 class Body(NamedTuple):
@@ -123,7 +123,8 @@ _read = json.JSONDecoder().raw_decode
 _json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _texts: dict[int, tuple[Bound, str]] = {}
 _TEXTS_KEPT = 1 << 14
-_DAMAGED = "a fact of the store is damaged: run `semgraph verify`, and go back to a backup"
+#: What is said of a row that is none.
+DAMAGED = "a fact of the store is damaged: run `semgraph verify`, and go back to a backup"
 
 
 def bound_text(bound: Bound) -> str:
@@ -141,7 +142,7 @@ def decode(row: FactRow) -> Body:
     try:
         return _decoded(row)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SemgraphError):
-        raise StoreCorrupt(_DAMAGED) from None
+        raise StoreCorrupt(DAMAGED) from None
 
 
 def _decoded(row: FactRow) -> Body:

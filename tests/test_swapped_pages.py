@@ -10,6 +10,7 @@ from reliability.databases import TAKEN_AS_TOLD, answers, sound_store, verdict
 from sqlite_files import connected
 
 from semgraph import KnowledgeGraph, StoreCorrupt, pages
+from semgraph.reader import Reader
 from semgraph.store import open_store
 from semgraph.store.schema import TABLES, RetractionRow
 
@@ -104,3 +105,12 @@ def test_a_file_that_ends_within_its_last_page_is_damaged(sound, tmp_path, gone)
             assert kg.verify()
     except StoreCorrupt:
         pass
+
+
+def test_a_fact_that_is_found_and_not_there_is_damage(monkeypatch):
+    with KnowledgeGraph(embedder=None) as kg:
+        kg.add("Ann", "lives_in", "Oslo")
+        assert kg.recall("where does Ann live?")
+        monkeypatch.setattr(Reader, "by_id", lambda _reader, _ids: {})
+        with pytest.raises(StoreCorrupt, match="a fact of the store is damaged"):
+            kg.recall("where is Ann?")

@@ -191,8 +191,8 @@ def verify(app: App) -> None:
         if "`semgraph verify`" not in str(error):  # it is no store at all
             raise
         raise StoreCorrupt(
-            "the store is too damaged to be compared: go back to a backup, "
-            "or save what can be read with `semgraph recover DAMAGED NEW`"
+            "the store is too damaged to be compared, or another program wrote to its file: "
+            "save all that is whole with `semgraph recover DAMAGED NEW`, or go back to a backup"
         ) from None
     show(app, found, [clean(str(problem)) for problem in found] or ["no problems"])
     if found:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from semgraph.errors import StoreCorrupt
+from semgraph.factrow import DAMAGED
 from semgraph.index.marks import LITERAL, NEGATIVE, UNKNOWN_START
 from semgraph.recall.living import Living, rows_at
 from semgraph.temporal import NEG_INF, POS_INF
@@ -130,9 +132,12 @@ class Corpus:
         return self._readings[fact]
 
     def read(self, facts: Iterable[str]) -> None:
-        """Read facts that were found, as far as they are not yet, together."""
-        late = [fact for fact in facts if fact not in self._readings]
-        for name, row in self.reader.by_id(late).items():
+        """Read facts that were found, as far as they are not yet, together; StoreCorrupt if one is not there."""
+        late = dict.fromkeys(fact for fact in facts if fact not in self._readings)
+        rows = self.reader.by_id(late)
+        if len(rows) < len(late):
+            raise StoreCorrupt(DAMAGED)
+        for name, row in rows.items():
             reading = self._readings[name] = self.reader.plain(row)
             self.shaken = self.shaken or reading.body.base < self._floor
 
