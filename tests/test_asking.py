@@ -35,6 +35,10 @@ def kg():
         tell("London", "mayor", "Ken Livingstone", valid_from="2000", valid_to="2008")
         tell("London", "mayor", "Boris Johnson", valid_from="2008", valid_to="2016")
         tell("London", "mayor", "Sadiq Khan", valid_from="2016")
+        tell("Bo", "birth_date", "1985-02-01")
+        for act, by, when in (("Tea Act", "Repeal Act", "1913-04-01"), ("Salt Act", "Repeal Act", "1908-04-01")):
+            tell(act, "repealed_by", by, valid_from=when)
+        tell("Coal Act", "repealed_by", "Second Repeal Act", valid_from="1950")
         tell("checkout", "owned_by", "Payments", valid_from="2025")
         tell("checkout", "owned_by", "Platform", valid_from="2025", source="tool:catalogue")
         yield graph
@@ -74,6 +78,17 @@ ANSWERED = [
     ("What is Maya's date of birth?", ["1990-05-05"]),
     ("How many people work at Linear?", [1]),
     ("What is my favourite colour?", ["teal"]),
+    ("Which of Tea Act, Salt Act and Coal Act was repealed first?", ["Salt Act"]),
+    ("Tea Act, Salt Act, or Coal Act—which statute was repealed last?", ["Coal Act"]),
+    ("Between Tea Act and Salt Act, which one was repealed at a later date?", ["Tea Act"]),
+    ("Compare Tea Act and Coal Act; which one was repealed earlier?", ["Tea Act"]),
+    ("Who was born first, Maya or Bo?", ["Bo"]),
+    ("Was Tea Act repealed before Salt Act?", [False]),
+    ("Was Tea Act repealed after Salt Act?", [True]),
+    ("Did Ken Livingstone become mayor before Boris Johnson, or was it the other way around?", ["Ken Livingstone"]),
+    ("How many years are there between the birth of Bo and Maya?", [5.25]),
+    ("What is the difference in years between the repeal of Salt Act and Tea Act?", [5.0]),
+    ("How many days lay between the repeal of Salt Act and that of Tea Act?", [1826]),
     ("What's my favorite color?", ["teal"]),
     ("What colour do I prefer?", ["teal"]),
     ("What do I prefer for Rust?", ["Helix"]),

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from semgraph.asking.comparing import compared, comparison
 from semgraph.asking.edges import Edges
 from semgraph.asking.plans import Plan, best_plan
 from semgraph.asking.reading import Asked, Clause, Named, Question, read_question
@@ -20,6 +21,7 @@ from semgraph.temporal import NEG_INF, POS_INF, exact
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from semgraph.asking.comparing import Compared, Comparison
     from semgraph.asking.edges import Edge
     from semgraph.reader import Reader
     from semgraph.view import GraphView
@@ -102,7 +104,10 @@ class _Asking:
     def answer(self, text: str) -> Answer:
         if found := _BEYOND.search(text):
             return self.unread(text, f"{found[0].strip()!r} is beyond what is read")
-        question = read_question(text, self.named(text), _moment(self.now))
+        named = self.named(text)
+        question = read_question(text, named, _moment(self.now))
+        if (answer := self._of_comparison(question, named)) is not None:
+            return answer
         if not question.main.named:
             return self.unread(text, "it names nothing that is in the graph")
         plan = best_plan(question, question.main, self.edges, self.entities, self._walkable(question))
@@ -131,6 +136,21 @@ class _Asking:
         rivals = question.asked is Asked.VALUE and any(edge.fact.conflicted for edge in edges)
         unit = question.unit if values else None
         return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not rivals, unit=unit)
+
+    def _of_comparison(self, question: Question, named: Sequence[Named]) -> Answer | None:
+        """Which of several came first or last, or how long lay between two; None where nothing is compared."""
+        words = [*question.main.words, *(question.time.words if question.time else ())]
+        asked = comparison(question.text, named, words)
+        found = None if asked is None else compared(asked, self.edges, self.entities)
+        if asked is None or found is None:
+            return None
+        values, clear = _from_moments(asked, found)
+        names = [self.entities(one)[0].label if self.entities(one) else "" for one in asked.things]
+        values = [names[value] if asked.asked in ("first", "last") or asked.turned else value for value in values]
+        told = f"since when {_listed(names)}: {found.predicate}; asked for: {asked.asked}"
+        sure = clear and all(map(self._sure, found.facts))
+        unit = asked.unit or "days" if asked.asked == "between" else None
+        return Answer(values, found.facts, [], told, sure=sure, unit=unit)
 
     def _unconnected(self, question: Question, plan: Plan, unmet: Sequence[Named]) -> Answer:
         """Nothing joins what the question names: no, where there is room for one value only; else that is not known."""
@@ -220,6 +240,21 @@ _BEYOND: Final = re.compile(
     r"\band (?:where|who|what|when|why|how|which)\b",
     re.IGNORECASE,
 )
+
+
+def _from_moments(asked: Comparison, found: Compared) -> tuple[list[Any], bool]:
+    """The values that moments give, and whether no others could be given; things are told by their places."""
+    first, last = found.moments(last=False), found.moments(last=True)
+    if asked.asked == "between":
+        days = abs(first[1] - first[0]) / _DAY
+        size = {"days": 1, "months": _YEAR / 12, "years": _YEAR}[asked.unit or "days"]
+        return [round(days / size, 2) if size > 1 else int(days)], found.single
+    if asked.asked in ("before", "after") and not asked.turned:
+        apart = last[0] < first[1] or last[1] < first[0]
+        return [(first[0] < first[1]) == (asked.asked == "before")], apart
+    choose = max if asked.asked == "last" else min
+    best = [[at for at, moment in enumerate(told) if moment == choose(told)] for told in (first, last)]
+    return best[0], len(best[0]) == 1 and best[0] == best[1]
 
 
 def text_of(question: Question, named: Named) -> str:

@@ -23,7 +23,7 @@ _MAX_SPANS = 20_000
 # What may stand around a name without being a part of it. A dot, an apostrophe or a symbol inside a word is a part.
 _OPENING = "\"'([{<«‹„“‘「『《〈【〔¿¡"
 _CLOSING = "\"'.,;:!?)]}>»›“”’」』》〉】〕。、，；：！？"
-_BREAKS = re.compile(r"[\s,;:!?()\[\]{}<>\"«»‹›„“”「」『』《》〈〉【】〔〕。、，；：！？¿¡]+")
+_BREAKS = re.compile(r"[\s,;:!?()\[\]{}<>\"«»‹›„“”「」『』《》〈〉【】〔〕。、，；：！？¿¡—–]+")
 _POSSESSIVE = re.compile(r"['’ʼ]s$", re.IGNORECASE)
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 
