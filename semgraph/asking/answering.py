@@ -115,10 +115,11 @@ class _Asking:
             plan = best_plan(question, question.main, self.edges, self.entities, lambda _: True)
         words = question.main.words
         unused = [word for i, word in enumerate(words) if plan is None or i not in plan.used]
+        unused = [word for word in unused if not word.kind] if plan is not None else unused
         left = [word.text for word in unused]
         if unknown := [word.text for word in unused if word.text[:1].isupper() and word.start]:
             return self.unread(text, f"nothing that is called {_listed(unknown)} is known")
-        if plan is None or (words and len(plan.used) <= _LEAST * len(words)):
+        if plan is None or (words and len(plan.used) <= _LEAST * (len(plan.used) + len(unused))):
             return self.unread(text, f"no relation around {_listed(self._names(question))} is called {_listed(left)}")
         unmet = [
             n for i, n in enumerate(question.main.named) if i not in plan.met and plan.anchor not in self.entities(n)
@@ -134,8 +135,16 @@ class _Asking:
         sure = bool(values) and not left and all(self._sure(edge.fact) for edge in edges)
         told = _told(plan, question, when, left)
         rivals = question.asked is Asked.VALUE and any(edge.fact.conflicted for edge in edges)
+        two_ways = rivals or self._goes_on(question, plan, when) or 1 < question.many != len(edges)
         unit = question.unit if values else None
-        return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not rivals, unit=unit)
+        return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not two_ways, unit=unit)
+
+    def _goes_on(self, question: Question, plan: Plan, when: When | None) -> bool:
+        """Whether "after 2010" may mean what went on then too, and not only what began."""
+        if when is None or when.signal is not Signal.AFTER or (question.time is not None and question.time.named):
+            return False
+        ends = [ends_of(edge.fact) for edge in plan.steps[-1].edges]
+        return any(start < when.end and end - start > _DAY and end > when.end for start, end in ends)
 
     def _of_comparison(self, question: Question, named: Sequence[Named]) -> Answer | None:
         """Which of several came first or last, or how long lay between two; None where nothing is compared."""
@@ -180,7 +189,7 @@ class _Asking:
             named = {e.id for n in (question.time.named if question.time else ()) for e in self.entities(n)}
             if when.signal in (Signal.BEFORE, Signal.AFTER):
                 edges = [edge for edge in edges if getattr(edge.far, "id", None) not in named]
-                if question.asked is Asked.VALUE and question.time is not None and question.place is None:
+                if question.asked is Asked.VALUE and named and question.place is None:
                     edges = edges[-1:] if when.signal is Signal.BEFORE else edges[:1]
         elif (
             question.asked in (Asked.VALUE, Asked.TRUTH, Asked.COUNT)
@@ -189,7 +198,9 @@ class _Asking:
         ):
             edges = [edge for edge in edges if self._holds(edge.fact)]
         if question.place is not None and edges:
-            place = question.place
+            place, many = question.place, question.many
+            if many > 1:
+                return edges[-many:] if place < 0 else edges[place : place + many]
             return [edges[place]] if -len(edges) <= place < len(edges) else []
         return edges
 

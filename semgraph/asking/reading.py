@@ -42,11 +42,15 @@ class Named(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word that says how things hang together, as it stands and as it is compared."""
+    """A word that says how things hang together, as it stands and as it is compared.
+
+    `kind`: it says what kind of thing is asked for ("which country …"), and need name no relation.
+    """
 
     text: str
     stem: str
     start: int
+    kind: bool = False
 
 
 class Clause(NamedTuple):
@@ -61,6 +65,7 @@ class Question(NamedTuple):
     """A question: `main` asks, `time` says when (a clause such as "before she joined Linear"), `place` is its order.
 
     `place` counts from the first (0) or from the last (-1); None where the question asks for no place in an order.
+    `many`: how many from there.
     """
 
     text: str
@@ -70,6 +75,7 @@ class Question(NamedTuple):
     time: Clause | None
     place: int | None
     present: bool
+    many: int = 1
 
     @property
     def unit(self) -> str | None:
@@ -87,7 +93,7 @@ _SMALL: Final = frozenset(
         "month months most much my name named next now of old on or our people person person's previous recent "
         "recently say says second she show since some somebody someone still tell than that the their them then there "
         "these they thing third this those time to today until us was we were what when where which while who whom "
-        "whose why will with year years you your"
+        "whom whose why will with year years you your"
     )
 )
 # What kind of thing is meant, and verbs for having any part: the relation says the rest.
@@ -98,6 +104,17 @@ _KINDS: Final = frozenset(
         "organization organizations over place places school serve served service serving start started state team "
         "teams took town university"
     )
+)
+_KIND: Final = re.compile(
+    r"(?:(?:in|at|from|to|on|by|for|with) )?(?:which|what) (?P<kind>[^\W\d_]+) "
+    r"(?:did|does|do|has|have|had|was|were|is|are|will|can)\b",
+    re.IGNORECASE,
+)
+_COUNTED: Final = {word: at for at, word in enumerate(listed("two three four five six seven eight nine ten"), 2)}
+_SEVERAL: Final = re.compile(
+    rf"\b(?:first|earliest|last|latest|final|most recent|next|previous) (?P<many>{'|'.join(_COUNTED)}|\d{{1,2}})\b"
+    r"(?!(?:st|nd|rd|th|%|-)| (?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?)\b)",
+    re.IGNORECASE,
 )
 _LEADING: Final = re.compile(
     r"(?P<by>before|prior to|after|following|while|during|since|when|at the time)\b(?P<clause>.*?),(?= )", re.IGNORECASE
@@ -145,11 +162,11 @@ def read_question(text: str, named: Sequence[Named], reference: datetime) -> Que
     pieces = [(span.start, span.end, span.reading) for span in dates]
     when = None
     if clause is not None:
-        by, when = _signal(clause[0]), _clause(text, [clause[1:]], named, pieces)
+        by, when = _signal(clause[0]), _clause(text, [clause[1:]], named, pieces, led=len(clause[0]))
     asked = _asked(text, sense, main)
     return Question(
         text, asked, Temporal(by, sense.kind), _clause(text, main, named, pieces), when, _place(text, main, spans),
-        _is_present(text),
+        _is_present(text), _many(text, main),
     )  # fmt: skip
 
 
@@ -184,15 +201,22 @@ def _clause(
     stretches: Sequence[tuple[int, int]],
     named: Sequence[Named],
     dates: Sequence[tuple[int, int, Reading]],
+    *,
+    led: int = 0,
 ) -> Clause:
+    """What lies in some stretches; a date may begin with the word before, which leads so many letters in."""
     inside = [n for n in named if any(a <= n.start and n.end <= b for a, b in stretches)]
-    dated = [d for d in dates if any(a <= d[0] and d[1] <= b for a, b in stretches)]
+    wide = [(a - led, b + text.startswith("?", b)) for a, b in stretches]  # "2010?" is a date too, an uncertain one
+    dated = [d for d in dates if any(a <= d[0] and d[1] <= b for a, b in wide)]
     taken = [(n.start, n.end) for n in inside] + [(d[0], d[1]) for d in dated]
+    taken += [several.span("many") for several in _SEVERAL.finditer(text)]
     found = tuple(word for a, b in stretches for word in _content(text, a, b, taken))
     return Clause(tuple(inside), tuple(d[2] for d in dated), found)
 
 
 def _content(text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) -> Iterator[Word]:
+    asked = _KIND.match(text[start:end].lstrip(" ,"))
+    kind = -1 if asked is None else end - len(text[start:end].lstrip(" ,")) + asked.start("kind")
     for match in re.finditer(r"[^\W_]+(?:['’][a-z]+)?", text[start:end]):
         at = start + match.start()
         written = re.sub("['’]s?$", "", match[0])
@@ -200,7 +224,7 @@ def _content(text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) 
         if low in _SMALL or low in _KINDS or re.fullmatch(r"\d+(?:st|nd|rd|th)", low) or _inside(at, taken):
             continue
         for stem in stems(low):
-            yield Word(written, stem, at)
+            yield Word(written, stem, at, kind=at == kind)
 
 
 def _asked(text: str, sense: Temporal, main: Sequence[tuple[int, int]]) -> Asked:
@@ -228,6 +252,14 @@ def _place(text: str, main: Sequence[tuple[int, int]], spans: Sequence[tuple[int
         if last and not _inside(start + last.start(), spans):
             return -1
     return None
+
+
+def _many(text: str, main: Sequence[tuple[int, int]]) -> int:
+    found = next((several for start, end in main if (several := _SEVERAL.search(text, start, end))), None)
+    if found is None:
+        return 1
+    word = found["many"].lower()
+    return _COUNTED.get(word) or max(int(word), 1)
 
 
 def _inside(at: int, spans: Sequence[tuple[int, int]]) -> bool:
