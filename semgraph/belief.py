@@ -254,7 +254,9 @@ class Belief:
             return [g]
         mirror = self._mirror_fold(predicate, g.value.ref)
         seen = Value(f"e{subject}", g.value.negative)
-        return [intersect(g, m) for m in mirror.segments if m.value == seen and m.start < g.end and g.start < m.end]
+        coarser = not self.evidence.predicate(predicate).symmetric
+        near = (m for m in mirror.segments if m.value == seen and m.start < g.end and g.start < m.end)
+        return [intersect(g, m, coarser=coarser) for m in near]
 
     def _draft(self, subject: int, predicate: str, separators: str, g: Segment) -> Draft:
         if len(g.spans) == 1 and not g.spans[0].absorbed:

@@ -54,11 +54,14 @@ class Draft:
         return self.segment.value
 
 
-def intersect(g: Segment, m: Segment) -> Segment:
-    """The part of an edge that both of its fluents give; each bound comes from the one that sets it."""
+def intersect(g: Segment, m: Segment, *, coarser: bool) -> Segment:
+    """The part of an edge that both of its fluents give; each bound comes from the one that sets it.
+
+    `coarser` where claims of coarser words count that support it from its own end, which is no other's end.
+    """
     start, end = max(g.start, m.start), min(g.end, m.end)
     first, last = (m if m.start > g.start else g), (m if m.end < g.end else g)
-    spans = common_spans(g, m, start, end)
+    spans = common_spans(g, m, start, end, coarser=coarser)
     return Segment(
         g.value,
         start,
@@ -76,12 +79,14 @@ def intersect(g: Segment, m: Segment) -> Segment:
     )
 
 
-def common_spans(g: Segment, m: Segment, start: int, end: int) -> list[Span]:
+def common_spans(g: Segment, m: Segment, start: int, end: int, *, coarser: bool) -> list[Span]:
     """What supports an edge from both of its ends, or from either where nothing does from both."""
     mine, theirs = (
         {s.statement.claim: s for s in spans if max(s.since, start) < min(s.until, end)} for spans in (g.spans, m.spans)
     )
     names = mine.keys() & theirs.keys() or mine.keys() | theirs.keys()
+    if coarser:
+        names |= {name for name, span in mine.items() if span.absorbed}
     found = []
     for name in sorted(names):
         sides = [side[name] for side in (mine, theirs) if name in side]

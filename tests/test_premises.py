@@ -143,6 +143,20 @@ def test_what_an_end_told_through_an_opposite_cuts_is_an_exception_and_takes_not
     assert kg.verify() == []
 
 
+@pytest.mark.parametrize("predicate", ["ceo_of", "works_at"])
+def test_coarser_words_for_what_holds_are_a_premise_that_holds(predicate: str) -> None:
+    """Found by differential histories: of a unique object, whose other end had never heard of the coarser word."""
+    finer, coarser = at("Ann", "Acme Labs", "2010"), at("Ann", "Acme", "2012")
+    calls = [
+        finer | {"predicate": predicate},
+        coarser | {"predicate": predicate},
+        at("Bo", "Oslo", "2013", because=[[1]]),
+    ]
+    kg = in_every_order(calls)
+    assert spans(kg.during(), "Ann", predicate) == [("Acme Labs", "2010", "…")]
+    assert spans(kg.during(), "Bo", "works_at") == [("Oslo", "2013", "…")]
+
+
 @given(arrows=st.sets(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg"))))
 def test_circles_are_what_leads_to_each_other_and_come_after_what_they_lead_to(arrows: set[tuple[str, str]]) -> None:
     def leads_to(node: Any) -> list[Any]:
