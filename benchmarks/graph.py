@@ -65,7 +65,7 @@ class Ours:
         self.kg = semgraph.KnowledgeGraph(folder / "graph.db", durability="relaxed")
         for name in PREDICATES:  # every interval is stated, so "many" holds the same facts and loads sooner
             self.kg.predicates.define(name, cardinality="many")
-        self.kg.add_all(data.claims())
+        self.kg.add_columns(data.columns())
         self.kg.edges()
 
     def view(self, q: Question) -> Any:
