@@ -121,6 +121,7 @@ def test_recall_finds_the_same_with_columns_and_without(seed, number):
             "predicate": str(rng.choice(["knows", "likes", "works_at", "married_to", "states"])),
             "object": str(rng.choice(things)) + (f" {rng.integers(40)}" if rng.random() < 0.7 else ""),
             "valid_from": str(rng.integers(2000, 2024)),
+            "confidence": float(rng.choice([0.3, 0.6, 0.9])),
             "valid_to": str(rng.integers(2024, 2027)) if rng.random() < 0.3 else None,
         }
         for _ in range(number)

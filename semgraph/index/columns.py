@@ -46,9 +46,11 @@ class Columns:
         predicates: Sequence[str],
         rows: Sequence[NDArray[Any]],
         ids: Idents | None = None,
+        sure: NDArray[np.float64] | None = None,
     ) -> None:
         self.ids = Idents() if ids is None else ids  # of the base; empty where nobody told them
-        self._fresh_ids: dict[int, str] = {}
+        self.sure = np.zeros(0) if sure is None else sure  # how sure each is by itself, where the ids are known
+        self._fresh_ids: dict[int, tuple[str, float]] = {}
         subject, predicate, target, start, end, flags = rows
         self.base = self.size = len(subject)
         room = self.base + _ROOM + self.base // 32
@@ -89,7 +91,7 @@ class Columns:
 
     @classmethod
     def loaded(cls, stored: Iterable[tuple[Any, ...]], *, identified: bool = True) -> Columns:
-        """The columns of stored facts, `READ` of each, in key order; they know the ids only if `identified`."""
+        """The columns of stored facts, `READ` of each, in key order; `identified`: and how sure each is by itself."""
         chunks = [_chunk(rows) for rows in _grouped(stored)]
         names = sorted({name for chunk in chunks for name in chunk[1]})
         number = {name: at for at, name in enumerate(names)}
@@ -108,7 +110,7 @@ class Columns:
         ids = Idents()
         for chunk in chunks if identified else ():
             ids.extend(chunk[6])
-        return cls(entities, names, rows, ids)
+        return cls(entities, names, rows, ids, _joined(chunks, 7).astype(np.float64) if identified else None)
 
     @property
     def bare(self) -> bool:
@@ -156,8 +158,14 @@ class Columns:
     def id_of(self, row: int) -> str:
         """The id of the fact in a row; empty where nobody told it."""
         if row >= self.base:
-            return self._fresh_ids.get(row, "")
+            return self._fresh_ids.get(row, ("", 0.0))[0]
         return self.ids[row] if len(self.ids) else ""
+
+    def sure_of(self, row: int) -> float:
+        """How sure the fact in a row is by itself; 0 where nobody told it."""
+        if row >= self.base:
+            return self._fresh_ids.get(row, ("", 0.0))[1]
+        return float(self.sure[row]) if len(self.sure) else 0.0
 
     # -- facts of one fluent, one entity
 
@@ -237,11 +245,16 @@ class Columns:
         return self.size + _ROOM // 2 > len(self.start)
 
     def replace(
-        self, entity: int, predicate: str, facts: Sequence[tuple[int, int, int, int]], ids: Sequence[str] = ()
+        self,
+        entity: int,
+        predicate: str,
+        facts: Sequence[tuple[int, int, int, int]],
+        told: Sequence[tuple[str, float]] = (),
     ) -> bool:
-        """Let these be the facts of a fluent, in key order, with their ids; False where there is no room.
+        """Let these be the facts of a fluent, in key order; False where there is no room.
 
-        A fact is its start, its end, its object as `object_number` has it, and its flags.
+        A fact is its start, its end, its object as `object_number` has it, and its flags; `told` are their ids, and how
+        sure each is by itself.
         """
         if self.size + len(facts) > len(self.start):
             return False
@@ -256,7 +269,7 @@ class Columns:
             self.fresh_out.setdefault(node, []).append(row)
             if far < NOTHING:
                 self.fresh_in.setdefault(far, []).append(row)
-        self._fresh_ids.update(zip(rows, ids, strict=False))
+        self._fresh_ids.update(zip(rows, told, strict=False))
         self.size += len(facts)
         self._fluents[node, number] = rows
         return True
@@ -274,11 +287,12 @@ class Columns:
         rows = [subject, self.predicate[live], target, self.start[live], self.end[live], self.flags[live]]
         # Stable: facts that begin together stay in the order of the store.
         sort = np.lexsort((rows[3], rows[1], rows[0]))
-        ids = Idents()
+        ids, sure = Idents(), None
         if not self.bare and (len(self.ids) or self._fresh_ids):
             ids.extend([self.id_of(row) for row in range(self.base, self.size)])
             ids = self.ids.joined(ids).taken(live[sort])
-        return Columns(entities[order], self.predicates, [column[sort] for column in rows], ids)
+            sure = np.concatenate([self.sure, [self.sure_of(row) for row in range(self.base, self.size)]])[live[sort]]
+        return Columns(entities[order], self.predicates, [column[sort] for column in rows], ids, sure)
 
     def _drop(self, row: int) -> None:
         node, far = self._subject[row], self._object[row]
@@ -317,13 +331,13 @@ def _grouped(stored: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]
 
 def _chunk(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Subjects, names of predicates, objects, starts, ends, flags and ids of some stored rows."""
-    subject, predicate, ref, negative, disputed, start, end, ids = zip(*rows, strict=True)
+    subject, predicate, ref, negative, disputed, start, end, ids, *sure = zip(*rows, strict=True)
     if not {0, 1}.issuperset((*negative, *disputed)):
         raise StoreCorrupt("a fact of the store is damaged: run `semgraph verify`, and go back to a backup")
     flags = np.array(negative, np.uint8) * NEGATIVE + np.array(disputed, np.uint8) * DISPUTED
     target = np.fromiter(map(object_number, ref), np.int64, len(rows))
     times = np.array(start, np.int64), np.array(end, np.int64)
-    return np.array(subject, np.int64), predicate, target, *times, flags, ids
+    return np.array(subject, np.int64), predicate, target, *times, flags, ids, *map(np.array, sure)
 
 
 def _joined(chunks: Sequence[tuple[Any, ...]], place: int) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from semgraph import factrow
 from semgraph.collecting import uncollected
 from semgraph.index import feed
 from semgraph.index.marks import DISPUTED, NEGATIVE, READ, UNKNOWN_START, object_number
+from semgraph.store.moulds import BASE
 from semgraph.store.schema import FactRow
 from semgraph.temporal import NEG_INF
 
@@ -125,11 +126,11 @@ class Index:
             return all(columns.replace(*fluent, *facts) for fluent, facts in fresh.items())
 
 
-def _facts(store: Store, scope: int, fluent: Fluent) -> tuple[list[tuple[int, int, int, int]], list[str]]:
+def _facts(store: Store, scope: int, fluent: Fluent) -> tuple[list[tuple[int, int, int, int]], list[tuple[str, float]]]:
     """What `Columns.replace` is told of a fluent."""
     rows = store.select(FactRow, scope, subject=fluent[0], predicate=fluent[1])
     told = [(row.valid_from, row.valid_to, object_number(row.object), _flags(row)) for row in rows]
-    return told, [row.id for row in rows]
+    return told, [(row.id, factrow.decode(row).base) for row in rows]
 
 
 def _flags(row: FactRow) -> int:
@@ -145,7 +146,9 @@ def _loaded(store: Store, scope: int, *, identified: bool) -> Columns:
     from semgraph.index.columns import Columns  # numpy: not for the first few reads
 
     with uncollected():
-        columns = Columns.loaded(store.tuples(FactRow, scope, READ), identified=identified)
+        columns = Columns.loaded(
+            store.tuples(FactRow, scope, (*READ, BASE) if identified else READ), identified=identified
+        )
     if columns.eternal:
         columns.mark_unknown(_without_start(row) for row in store.iterate(FactRow, scope, valid_from=NEG_INF))
     return columns

@@ -50,10 +50,10 @@ class Corpus:
     """Facts by id, as far as somebody asked for them; what is not in the view's time is in none of the answers.
 
     With columns, what is told of a fact comes from them as far as it can, and its row is read when its `reading` is
-    asked for: `shaken` says that one of those read so late is not as sure as asked.
+    asked for.
     """
 
-    def __init__(self, reader: Reader, cut: Cut, min_confidence: float, *, hasty: bool = True) -> None:
+    def __init__(self, reader: Reader, cut: Cut, min_confidence: float) -> None:
         self.reader = reader
         self.cut = cut
         self._floor = min_confidence
@@ -63,8 +63,7 @@ class Corpus:
         self._around: dict[int, tuple[Candidate, ...]] = {}
         self._hubs: dict[int, bool] = {}
         self._readings: dict[str, Reading] = {}
-        self.columns = self._columns() if hasty else None
-        self.shaken = False
+        self.columns = self._columns()
         self.facts: dict[str, Candidate] = {}
         self.documents: dict[str, int] = {}  # by fact, the number of a text that tells it, where a channel met one
 
@@ -104,13 +103,15 @@ class Corpus:
         for document in documents:
             row = placed.row_of(document)
             plain = row >= 0 and not self.columns.flags[row] & _ASK
-            found.append((self._shown(self.columns, row),) if plain else None)
+            found.append(self._shown(self.columns, row) if plain else None)
         rest = [ids[document] for document, facts in zip(documents, found, strict=True) if facts is None]
         asked = iter(self.behind(rest))
         return [next(asked) if facts is None else facts for facts in found]
 
-    def _shown(self, columns: Columns, row: int) -> Candidate:
-        """The plain fact of a row that is in the view's time."""
+    def _shown(self, columns: Columns, row: int) -> tuple[Candidate, ...]:
+        """The plain fact of a row that is in the view's time, if it is as sure as asked."""
+        if columns.sure_of(row) < self._floor:
+            return ()
         name = columns.id_of(row)
         found = self.facts.get(name)
         if found is None:
@@ -123,7 +124,7 @@ class Corpus:
                 int(columns.end[row]),
                 columns.predicates[int(columns.predicate[row])] == STATES,
             )
-        return found
+        return (found,)
 
     def reading(self, fact: str) -> Reading:
         """A fact that was found, as a reading."""
@@ -138,8 +139,7 @@ class Corpus:
         if len(rows) < len(late):
             raise StoreCorrupt(DAMAGED)
         for name, row in rows.items():
-            reading = self._readings[name] = self.reader.plain(row)
-            self.shaken = self.shaken or reading.body.base < self._floor
+            self._readings[name] = self.reader.plain(row)
 
     def behind(self, claims: Sequence[str]) -> list[tuple[Candidate, ...]]:
         """For each claim the facts that it supports."""
@@ -225,7 +225,7 @@ class Corpus:
             self._around[entity] = ()
             return 0
         plain = columns.flags[rows] & _ASK == 0
-        found = [self._shown(columns, row) for row in rows[plain].tolist()]
+        found = [candidate for row in rows[plain].tolist() for candidate in self._shown(columns, row)]
         names = [columns.id_of(row) for row in rows[~plain].tolist()]
         found += [candidate for row in self.reader.by_id(names).values() for candidate in self._candidates(row)]
         self._around[entity] = tuple(sorted(found, key=_named))

@@ -41,7 +41,7 @@ _EACH = 5  # facts that a channel looks for, for each one asked for
 _HALF = 60  # so far down the list a fact is worth half as much to those told beside it
 _CONTEXT = 2  # facts whose neighbours in the telling are looked at, for each one asked for
 _UNTOLD = 0.5  # of its score a fact loses so much if nobody is sure of it: what was said goes before what was guessed
-_MORE = 16  # facts that are read together where those before them are not sure enough
+_MORE = 8  # facts that are read together where those before them are not sure enough
 _SURE = 0.9  # the confidence in what somebody says of himself
 
 _Ranked = tuple[str, float, dict[str, int]]
@@ -91,13 +91,10 @@ def recall(
         return []
     library = library_of(reader.session)
     row = library.vector(text) if meaning is None else meaning
-    for hasty in (True, False):
-        corpus = Corpus(reader, cut, min_confidence, hasty=hasty)
-        question = _question(corpus, text, valid_at, row)
-        scored, found = _scored(corpus, library, question, limit, hops, weight)
-        order = _best(corpus, scored, question.first, limit)
-        if not corpus.shaken:  # else all over again, with facts read before they are ranked
-            break
+    corpus = Corpus(reader, cut, min_confidence)
+    question = _question(corpus, text, valid_at, row)
+    scored, found = _scored(corpus, library, question, limit, hops, weight)
+    order = _best(corpus, scored, question.first, limit)
     best = _later_first(corpus, library, order, found)
     return _with_partners(corpus, scored, best, _Why(corpus, question))
 
@@ -255,7 +252,7 @@ def _with_partners(corpus: Corpus, scored: _Scored, best: Sequence[_Ranked], why
         hits.append(Hit(fact, score, own, why.found(fact, own)))
         fresh = [partner for partner in _partners(corpus, reading) if partner.row.id not in given]
         given.update(partner.row.id for partner in fresh)
-        for rival in corpus.reader.facts(fresh, corpus.cut.instant):
+        for rival in corpus.reader.facts(fresh, corpus.cut.instant) if fresh else ():
             points, ranked = scored.get(rival.id, (0.0, {}))
             points *= _trust(corpus, rival.id) if ranked else 1
             reason = f"contradicts {fact.label}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from semgraph.errors import StoreError
 from semgraph.instants import POS_INF
 from semgraph.store import statements
-from semgraph.store.moulds import CARRIED, Carrier, Mould, carrier_of, is_common, mould_of
+from semgraph.store.moulds import BASE, CARRIED, Carrier, Mould, base_of, carrier_of, is_common, mould_of
 from semgraph.store.packing import packed, packed_key, unpacked, unpacked_part
 from semgraph.store.schema import ClaimRow, FactRow
 from semgraph.store.shapes import (
@@ -119,14 +119,20 @@ class Facts:
         return chain(rows, (fact for fact, _ in self._cast(scope, where, together=together)))
 
     def tuples(self, scope: int, names: tuple[str, ...], where: Mapping[str, Where]) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns alone, in key order, which takes the whole of them into memory."""
+        """The values of some columns alone, or `BASE`, in key order, which takes the whole of them into memory."""
+        body = column(FactRow, "body").at
         wanted = (*definition(FactRow).key, *names)
-        places = [column(FactRow, name).at for name in wanted]
+        places = [body if name == BASE else column(FactRow, name).at for name in wanted]
         asked = statements.selecting(FactRow, tuple(where), _types(where), None, limited=False)
         own = self._access.some(asked.text, asked.parameters(self._symbols, scope, where), _AT_A_TIME)
-        rows = chain.from_iterable(unpacked(self._symbols, FactRow, part) for part in own)
-        bare = "body" not in names
-        cast = self._outlines(scope) if bare and not where else (row for row, _ in self._cast(scope, where, bare=bare))
+        rows: Iterator[tuple[Any, ...]] = chain.from_iterable(unpacked(self._symbols, FactRow, part) for part in own)
+        bare, based = "body" not in names, BASE in names
+        if bare and not where:
+            cast: Iterator[tuple[Any, ...]] = self._outlines(scope)  # which have the base in the place of the body
+        else:
+            cast = (row for row, _ in self._cast(scope, where, bare=bare and not based))
+            cast = map(_with_base, cast) if based else cast
+        rows = map(_with_base, rows) if based else rows
         found = [tuple([row[at] for at in places]) for row in chain(rows, cast)]
         found.sort(key=itemgetter(*range(len(definition(FactRow).key))))
         return (row[len(definition(FactRow).key) :] for row in found)
@@ -253,16 +259,17 @@ class Facts:
                     yield fact, _Place(carrier, values[-1])
 
     def _outlines(self, scope: int) -> Iterator[tuple[Any, ...]]:
-        """All those kept with their claim, as rows without a body, for whoever reads very many."""
+        """All those kept with their claim, as rows with their base for a body, for whoever reads very many."""
         asked = _carrying(_SELECT, (), ())
         for rows in self._access.some(asked.text, asked.parameters(self._symbols, scope, {}), _AT_A_TIME):
             moulds = {number: self._mould_at(number) for number in {row[-2] for row in rows}}
-            for _, key, subject, predicate, ref, begins, ends, said_at, recorded_at, _, number, _ in unpacked(
+            for _, key, subject, predicate, ref, begins, ends, said_at, recorded_at, told, number, _ in unpacked(
                 self._symbols, Carrier, rows
             ):
                 mould = moulds[number]
                 start, end = mould.span(begins, ends, said_at)
-                yield scope, key, subject, predicate, ref, 0, mould.disputed, "", start, end, recorded_at, POS_INF, ""
+                base = mould.base(told)
+                yield scope, key, subject, predicate, ref, 0, mould.disputed, "", start, end, recorded_at, POS_INF, base
 
     def _mould_at(self, number: int) -> Mould:
         found = self._known.get(number)
@@ -322,6 +329,11 @@ class Facts:
             found = self._access.fetch(asked.text, asked.parameters(self._symbols, scope, {"id": names}))
             taken.update(unpacked_part(self._symbols, [column(FactRow, name) for name in ("scope", "id")], found))
         return [row for row in rows if (row.scope, row.id) in taken] if taken else []
+
+
+def _with_base(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row with its base in the place of its body, which is its last column."""
+    return (*row[:-1], base_of(row[-1]))
 
 
 _SELECT: Final = f"SELECT {', '.join(fields(Carrier))}, rowid FROM"

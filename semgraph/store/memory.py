@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from semgraph.errors import StoreClosed, StoreError
 from semgraph.instants import NEG_INF
-from semgraph.store.moulds import Mould, carrier_of
+from semgraph.store.moulds import BASE, Mould, base_of, carrier_of
 from semgraph.store.schema import Row, ScopeRow
 from semgraph.store.shapes import (
     INT64,
@@ -138,8 +138,13 @@ class MemoryStore:
 
     def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, in key order; otherwise as `iterate`."""
-        places = [column(table, name).at for name in names]
-        return (tuple(row[at] for at in places) for row in self.iterate(table, scope, order=(), **where))
+        rows = self.iterate(table, scope, order=(), **where)
+        places = [column(table, "body" if name == BASE else name).at for name in names]
+        if BASE not in names:
+            return (tuple(row[at] for at in places) for row in rows)
+        based = names.index(BASE)
+        found = ([row[at] for at in places] for row in rows)
+        return ((*told[:based], base_of(str(told[based])), *told[based + 1 :]) for told in found)
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows meet every condition."""

@@ -51,6 +51,18 @@ _NUMBERS: Final = re.compile(r"-?\d+")
 _OFFSETS: Final = re.compile("([\x03\x04])(-?\\d+)")
 _OTHERS: Final = re.compile(r'"[0-9a-f]{24}[".]')  # another claim or fact: no second fact has this body
 _LONGEST: Final = 300
+_BASE: Final = re.compile(r'"f":(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)')
+
+#: What `tuples` of facts gives beside their columns: how sure each is by itself, as its body says.
+BASE: Final = "base"
+
+
+def base_of(body: str) -> float:
+    """How sure a fact is by itself; StoreCorrupt where its body does not say."""
+    found = _BASE.search(body)
+    if found is None:
+        raise StoreCorrupt("a fact of the store is damaged: run `semgraph verify`, and go back to a backup")
+    return float(found[1])
 
 
 def carrier_of(row: ClaimRow) -> Carrier:
@@ -111,7 +123,7 @@ def is_common(mould: str) -> bool:
 class Mould:
     """The shape that facts have in common."""
 
-    __slots__ = ("_body", "_length", "_start", "_told", "_windowed", "disputed")
+    __slots__ = ("_base", "_body", "_length", "_start", "_told", "_windowed", "disputed")
 
     def __init__(self, text: str) -> None:
         head, _, body = text.partition(" ") if isinstance(text, str) else ("", "", "")
@@ -123,6 +135,11 @@ class Mould:
         self._body = body
         self._told = _CONFIDENCE in body
         self._windowed = _FROM in body or _TO in body
+        self._base = None if self._told else base_of(body)
+
+    def base(self, confidence: float) -> float:
+        """How sure the fact is by itself that a claim of such confidence makes."""
+        return confidence if self._base is None else self._base
 
     def span(self, valid_from: int | None, valid_to: int | None, said_at: int) -> tuple[int, int]:
         """The interval of the fact that a claim with these times makes."""

@@ -71,7 +71,10 @@ class Store(Protocol):
         """The same, a few at a time; the caller holds a transaction open meanwhile."""
 
     def tuples(self, table: type[R], scope: int, names: Sequence[str], **where: Where) -> Iterator[tuple[Any, ...]]:
-        """The values of some columns alone, in key order, for whoever reads very many rows; otherwise as `iterate`."""
+        """The values of some columns alone, in key order, for whoever reads very many rows; otherwise as `iterate`.
+
+        Facts have one more, `moulds.BASE`: how sure each is by itself, as its body says.
+        """
 
     def count(self, table: type[R], scope: int, **where: Where) -> int:
         """How many rows meet every condition."""

@@ -90,9 +90,9 @@ class Tables:
         """The values of some columns alone, in key order."""
         if table is ClaimRow and tuple(where) == _RECORDED:
             return self._arrived(scope, names, *where.values())
-        asked = statements.picking(table, names, tuple(where), tuple(map(type, where.values())))
         if table is FactRow:
             return self._facts.tuples(scope, names, where)
+        asked = statements.picking(table, names, tuple(where), tuple(map(type, where.values())))
         found = self._access.some(asked.text, asked.parameters(self.symbols, scope, where), _AT_A_TIME)
         shown = [column(table, name) for name in names]
         return chain.from_iterable(unpacked_part(self.symbols, shown, rows) for rows in found)
