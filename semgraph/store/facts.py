@@ -128,7 +128,7 @@ class Facts:
         rows: Iterator[tuple[Any, ...]] = chain.from_iterable(unpacked(self._symbols, FactRow, part) for part in own)
         bare, based = "body" not in names, BASE in names
         if bare and not where:
-            cast: Iterator[tuple[Any, ...]] = self._outlines(scope)  # which have the base in the place of the body
+            cast: Iterator[tuple[Any, ...]] = self._outlines(scope, based=based)
         else:
             cast = (row for row, _ in self._cast(scope, where, bare=bare and not based))
             cast = map(_with_base, cast) if based else cast
@@ -258,8 +258,8 @@ class Facts:
                 if early or not tests or all(test(fact) for test in tests):
                     yield fact, _Place(carrier, values[-1])
 
-    def _outlines(self, scope: int) -> Iterator[tuple[Any, ...]]:
-        """All those kept with their claim, as rows with their base for a body, for whoever reads very many."""
+    def _outlines(self, scope: int, *, based: bool) -> Iterator[tuple[Any, ...]]:
+        """All those kept with their claim, for whoever reads very many: as rows with their base for a body, or none."""
         asked = _carrying(_SELECT, (), ())
         for rows in self._access.some(asked.text, asked.parameters(self._symbols, scope, {}), _AT_A_TIME):
             moulds = {number: self._mould_at(number) for number in {row[-2] for row in rows}}
@@ -268,7 +268,7 @@ class Facts:
             ):
                 mould = moulds[number]
                 start, end = mould.span(begins, ends, said_at)
-                base = mould.base(told)
+                base = mould.base(told) if based else ""
                 yield scope, key, subject, predicate, ref, 0, mould.disputed, "", start, end, recorded_at, POS_INF, base
 
     def _mould_at(self, number: int) -> Mould:

@@ -135,11 +135,15 @@ class Mould:
         self._body = body
         self._told = _CONFIDENCE in body
         self._windowed = _FROM in body or _TO in body
-        self._base = None if self._told else base_of(body)
+        self._base: float | None = None
 
     def base(self, confidence: float) -> float:
         """How sure the fact is by itself that a claim of such confidence makes."""
-        return confidence if self._base is None else self._base
+        if self._told:
+            return confidence
+        if self._base is None:
+            self._base = base_of(self._body)
+        return self._base
 
     def span(self, valid_from: int | None, valid_to: int | None, said_at: int) -> tuple[int, int]:
         """The interval of the fact that a claim with these times makes."""
