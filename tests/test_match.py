@@ -7,7 +7,7 @@ import walk_brute as brute
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semgraph import AmbiguousNameError, BudgetExceeded, InputError, KnowledgeGraph
+from semgraph import AmbiguousNameError, BudgetExceeded, InputError, KnowledgeGraph, directory
 from semgraph.cli import main
 from semgraph.model import Entity, Literal
 from semgraph.temporal import POS_INF
@@ -282,3 +282,15 @@ def test_who_manages_the_person_who_owns_the_payments_service(tmp_path, capsys):
         assert kg.match(("?who", "manages", "?p"), ("?p", "owns", "payments service"))[0]["who"].label == "Maya"
     assert main(["--db", str(path), "match", "?who manages ?p", "?p owns 'payments service'"]) == 0
     assert capsys.readouterr().out.split() == ["who", "p", "from", "to", "Maya", "Priya", "2021", ".."]
+
+
+@pytest.mark.parametrize("at_once", [0, 4_000])
+def test_rows_are_in_order_of_the_names_of_their_time(kg, monkeypatch, at_once):
+    monkeypatch.setattr(directory, "_MOST", at_once)  # entities more than which are read with all others
+    kg.add_all({"subject": "A", "predicate": "knows", "object": name, "valid_from": "2010"} for name in "BCD")
+    kg.names.alias("Zed", "B", primary=True, valid_from="2015")
+    kg.names.alias("Also", "C")
+    for year, names in {"2012": ["B", "C", "D"], "2016": ["C", "D", "Zed"]}.items():
+        rows = kg.at(year).match(("A", "knows", "?who"))
+        assert [row["who"].label for row in rows] == names
+        assert [row["who"].label for row in kg.at(year).match(("A", "knows", "?who"), limit=2)] == names[:2]

@@ -200,6 +200,18 @@ def test_a_large_level_is_in_order_of_names(kg, monkeypatch, many):
     assert [fact.label for fact in found[150].facts] == [f"hub knows {found[150].entity.label}"]
 
 
+@pytest.mark.parametrize("many", [0, 512])
+def test_where_a_name_depends_on_the_time_levels_are_in_order_of_the_names_of_then(kg, monkeypatch, many):
+    monkeypatch.setattr(naming, "_MANY", many)
+    kg.add_all({"subject": "A", "predicate": "knows", "object": name, "valid_from": "2010"} for name in "BCD")
+    kg.names.alias("Zed", "B", primary=True, valid_from="2015")
+    kg.edges()  # brings the columns into memory
+    for _ in range(2):
+        assert labels(kg.at("2012").neighbors("A")) == ["B", "C", "D"]
+        assert labels(kg.at("2016").neighbors("A")) == ["C", "D", "Zed"]
+        assert labels(kg.at("2016").neighbors("A", limit=2)) == ["C", "D"]
+
+
 # -- paths
 
 
