@@ -135,7 +135,7 @@ def _label(connection: apsw.Connection, scope: Any, entity: Any) -> str:
     """The name of an entity that has had one primary name only, and one that any terminal shows."""
     ((kept,),) = connection.execute("SELECT value FROM symbol WHERE n = ?", (entity,)).fetchall()
     names = (
-        "SELECT name, value FROM alias LEFT JOIN symbol ON n = name "
+        "SELECT name, value FROM alias INDEXED BY alias_by_entity LEFT JOIN symbol ON n = name "
         "WHERE scope = ? AND entity = ? AND retracted_at = ? AND kind <> (SELECT n FROM symbol WHERE value = 'alias')"
     )
     if not connection.execute("SELECT 1 FROM symbol WHERE value = 'alias'").get:

@@ -13,7 +13,7 @@ from histories import MIXED, OBJECTS, SUBJECTS, histories, tell_all, timed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semgraph import ConflictError, KnowledgeGraph, entity_key
+from semgraph import ConflictError, KnowledgeGraph, entity_key, pages
 from semgraph.names import SELF_NAMES
 from semgraph.single import answer
 from semgraph.vocabulary import predicate_key
@@ -150,3 +150,13 @@ def test_both_commands_print_the_same_and_the_short_one_loads_nothing_else(path)
     assert done[0].stdout == done[1].stdout == "Globex\n"
     wanted = ["semgraph", "semgraph.__main__", "semgraph.pages", "semgraph.single", "semgraph.starter"]
     assert done[0].stderr.strip() == str(wanted)
+
+
+def test_an_answer_reads_as_little_of_a_large_graph_as_of_a_small_one(tmp_path, monkeypatch):
+    target, read = tmp_path / "large.db", []
+    with KnowledgeGraph(target) as kg:
+        kg.add_all({"subject": f"someone {n}", "predicate": "works_at", "object": f"place {n}"} for n in range(8000))
+    usual = pages._Pages.xRead
+    monkeypatch.setattr(pages._Pages, "xRead", lambda file, *where: read.append(where) or usual(file, *where))
+    assert short(target, "someone 77", "works_at") == "place 77"
+    assert len(read) < 60 < target.stat().st_size // pages.PAGE // 10
