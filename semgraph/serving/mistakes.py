@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.render import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pydantic import BaseModel, ValidationError
-    from pydantic_core import ErrorDetails
 
 __all__ = ["wrong_arguments"]
 
@@ -48,7 +47,7 @@ def wrong_arguments(error: ValidationError, takes: type[BaseModel]) -> str:
     return "; ".join(list(found)[:_MOST])
 
 
-def _told(error: ErrorDetails, taken: Iterable[str]) -> str:
+def _told(error: Mapping[str, Any], taken: Iterable[str]) -> str:
     kind, place = error["type"], error["loc"]
     if kind == "extra_forbidden":
         return f"there is no argument {_path(place)}; it takes {', '.join(taken) or 'none'}"
