@@ -34,7 +34,7 @@ from semgraph.store.schema import PageRow
 _QUESTIONS = 90
 _BATCH = 20_000
 _LOADED = 100_000  # claims a transaction
-_WARM = 12
+_WARM = 48  # the columns of a million facts come into memory within so many
 _LOOKED_AT = 120  # documents that recall takes from the channel of vectors
 _QUALITIES = ("annual", "brief", "cautious", "early", "final", "guarded", "hurried", "joint", "late")
 _OCCASIONS = ("accord", "appeal", "board", "claim", "debate", "election", "fair", "grant", "hearing")
