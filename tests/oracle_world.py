@@ -284,7 +284,7 @@ class World:
                 back = self.forward.get((obj[1], name, separators))
                 others = [s for s in back.segments if s.value == (sign, ("e", subject))] if back else []
             said = [c.said for c, value in self.groups[fluent] if value == segment.value]
-            for piece, other in self._both(segment, others):
+            for piece, other in self._both(segment, others, unique=entry.unique):
                 base = piece.supports
                 if entry.symmetric and other is not None:
                     base = list(dict.fromkeys(base + other.supports))
@@ -299,7 +299,7 @@ class World:
         return facts
 
     @staticmethod
-    def _both(segment: Segment, others: list[Segment] | None) -> list[tuple[Segment, Segment | None]]:
+    def _both(segment: Segment, others: list[Segment] | None, *, unique: bool) -> list[tuple[Segment, Segment | None]]:
         """The pieces of a segment that the mirrored timeline allows too; a bound comes from whoever is stricter."""
         if others is None:
             return [(segment, None)]
@@ -310,11 +310,17 @@ class World:
                 continue
             first = segment if segment.start == start else other
             last = segment if segment.end == end else other
-            stints = [
-                Stint(s.take, max(s.start, start), min(s.end, end), s.absorbed)
-                for s in segment.stints
-                if max(s.start, start) < min(s.end, end)
-            ]
+            stints, back = (
+                [
+                    Stint(s.take, max(s.start, start), min(s.end, end), s.absorbed)
+                    for s in side.stints
+                    if max(s.start, start) < min(s.end, end)
+                ]
+                for side in (segment, other)
+            )
+            if unique:  # what supports an edge does so from both of its ends, coarser words from their own
+                both = {s.take.claim for s in stints} & {s.take.claim for s in back}
+                stints = [s for s in stints if s.take.claim in both or s.absorbed] if both else stints + back
             piece = Segment(
                 segment.value, start, first.basis, first.lo, first.hi, end, last.end_lo, last.end_hi, last.reason,
                 last.ended_by, stints,

@@ -584,3 +584,16 @@ def test_what_is_told_of_a_value_at_the_instant_that_closes_it_counts_alike(pred
         life.values_agree()
         life.conflicts_agree()
         life.teardown()
+
+
+def test_an_edge_of_a_unique_object_is_believed_for_what_supports_it_from_both_ends() -> None:
+    """Found by differential histories: what a rival had ended at the far end counted in the model again later."""
+    life = EngineAndModel()
+    life.begin(("ceo_of",))
+    told: list[dict[str, Any]] = [{"s": "Ann", "said": SAID[0]}, {"s": "Ann"}, {"s": "Bo", "from": "2015"}]
+    for words in told:
+        EngineAndModel.add(life, given={"source": "user", "o": "Acme", "kind": "state"} | words, p=0, pause=1)
+    life.timelines_agree()
+    life.values_agree()
+    life.conflicts_agree()
+    life.teardown()
