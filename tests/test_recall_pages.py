@@ -224,6 +224,19 @@ def test_a_page_whose_parts_do_not_fit_is_refused(change):
 # -- pages in the store
 
 
+def test_pages_of_the_table_of_before_are_made_anew(path, small_pages):
+    with opened(path) as graph:
+        graph.add_all(sentences(40))
+        first = answers(graph)
+    with closing(open_store(path)) as store, store.write():
+        (page,) = store.select(PageRow, 1)
+        store.delete(PageRow, 1)
+        store.insert([page._replace(model="static256", payload=b"of other vectors")])
+    with opened(path) as graph:
+        assert answers(graph) == first
+    assert [(row.model, row.payload) for row in pages(path)] == [("static256.2", page.payload)]
+
+
 @pytest.mark.parametrize("embedder", ["default", None])
 def test_a_cold_start_reads_pages_in_place_of_claims(path, small_pages, read_claims, embedder):
     with opened(path, embedder=embedder) as graph:
@@ -231,7 +244,7 @@ def test_a_cold_start_reads_pages_in_place_of_claims(path, small_pages, read_cla
         first = answers(graph)
         assert len(read_claims) == 40
         assert answers(graph) == first
-    assert [row.model for row in pages(path)] == ["static256" if embedder else ""]
+    assert [row.model for row in pages(path)] == ["static256.2" if embedder else ""]
     read_claims.clear()
     with opened(path, embedder=embedder) as graph:
         assert answers(graph) == first

@@ -117,6 +117,28 @@ def test_a_rounded_table_is_the_table(recipe):
     assert numbers * scales.astype(np.float32)[:, None] == pytest.approx(table, abs=0.03)
 
 
+def test_it_is_told_how_alike_strangers_are_to_a_table(recipe):
+    sums = recipe.Sums(["fox", "hen", "fox hen"])
+    fox, hen = (next(iter(default_embedder().pieces(word))) for word in ("fox", "hen"))
+    table = np.zeros((len(default_embedder()), 2), np.float32)
+    table[[fox, hen]] = [[1, 0], [0, 2]]
+    mean, most = recipe.unrelated(table, sums, 3)
+    cosines = [0, 1 / np.sqrt(5), 2 / np.sqrt(5)]
+    assert mean == pytest.approx(np.mean(cosines))
+    assert most == pytest.approx(np.quantile(cosines, 0.99))
+
+
+def test_the_table_that_ships_holds_strangers_for_strangers():
+    mean, most = default_embedder().unrelated
+    said = ["the fox ate a hen", "a new version of the compiler", "we fly to Lisbon in May", "his knee hurts again"]
+    rows = default_embedder().encode(said)
+    cosines = (rows @ rows.T)[np.triu_indices(len(said), 1)]
+    assert 0 < mean < most < 0.5
+    assert (cosines < most).all()
+    one, other = default_embedder().encode(["the automobile needs new tires", "car repairs"])
+    assert one @ other > most
+
+
 def test_the_table_that_ships_is_small_and_has_a_row_for_each_word_piece():
     folder = SCRIPT.parents[1] / "semgraph" / "embedding"
     size = (folder / "static256.npz").stat().st_size + (folder / "vocab.txt").stat().st_size

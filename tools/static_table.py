@@ -1,9 +1,5 @@
 """Make a table of word pieces for the default embedder, in the form of `semgraph/embedding/static256.npz`.
 
-What ships is still the table of before: by vectors alone this one finds more of the texts that answer a question
-(`benchmarks/recall.py`), but it holds words that it hardly knows for like anything, which `_LEAST_COSINE` of
-`semgraph/recall/channels.py` is not set for.
-
     python tools/static_table.py --teacher model.onnx --wordnet DICT --dialogues dataset.json
         --packages dumpavail.txt --work FOLDER --out table.npz
 
@@ -275,6 +271,14 @@ def agreement(table: NDArray[np.float32], sums: Sums, teacher: NDArray[np.float3
     return f"of {len(some)} held-out texts, the teacher's nearest is among the table's five nearest for {found:.3f}"
 
 
+def unrelated(table: NDArray[np.float32], sums: Sums, number: int) -> NDArray[np.float32]:
+    """How alike the table holds held-out texts, nearly all of which are strangers: the mean, and the 99th of 100."""
+    held = np.random.default_rng(0).permutation(number)[:HELD_OUT]
+    rows, _ = unit(sums.of(held, table)[0])
+    cosines = (rows @ rows.T)[np.triu_indices(len(held), 1)]
+    return np.array([cosines.mean(), np.quantile(cosines, 0.99)], np.float32)
+
+
 def rounded(table: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
     """The table as whole numbers, and the scale of each row."""
     scales = np.maximum(np.abs(table).max(1) / 127, 1e-7).astype(np.float16)
@@ -294,7 +298,10 @@ def main() -> int:
     pieces = taught(options, [piece.removeprefix("##") for piece in vocabulary()], "pieces")
     table = fitted(first(pieces, sums, teacher), sums, teacher, options.steps)
     numbers, scales = rounded(table)
-    np.savez(options.out, q=numbers, s=scales)
+    shipped = numbers * scales.astype(np.float32)[:, None]
+    alike = unrelated(shipped, sums, len(texts))
+    np.savez_compressed(options.out, q=numbers, s=scales, unrelated=alike)
+    print(f"unrelated texts: mean cosine {alike[0]:.3f}, 99 of 100 below {alike[1]:.3f}")
     print(f"{options.out}: {options.out.stat().st_size:,} bytes")
     return 0
 

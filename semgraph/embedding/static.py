@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["StaticEmbedder"]
+__all__ = ["FORMER", "UNRELATED", "StaticEmbedder"]
+
+#: The table that shipped before: what was kept for it is of no use any more.
+FORMER: Final = "static256"
+#: How alike unrelated texts are taken to be where nobody measured it: their mean cosine, and what is chance no more.
+UNRELATED: Final = (0.0, 0.2)
 
 _TOKEN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]|[^\W_]+|[^\w\s]|_")
 _UNKNOWN: Final = "[UNK]"
@@ -27,12 +32,22 @@ _AT_A_TIME: Final = 2048  # pieces summed at once, so that their rows stay in th
 
 
 class StaticEmbedder:
-    """The vectors of word pieces, as whole numbers with a scale for each row."""
+    """The vectors of word pieces, as whole numbers with a scale for each row.
+
+    `unrelated` is how alike it holds texts that have nothing to do with each other: the mean of their cosines, and what
+    99 of 100 are below.
+    """
 
     def __init__(
-        self, name: str, pieces: Sequence[str], numbers: NDArray[np.int8], scales: NDArray[np.float16]
+        self,
+        name: str,
+        pieces: Sequence[str],
+        numbers: NDArray[np.int8],
+        scales: NDArray[np.float16],
+        unrelated: tuple[float, float] = UNRELATED,
     ) -> None:
         self.id = name
+        self.unrelated = unrelated
         self.dim = int(numbers.shape[1])
         self._numbers = numbers
         self._scales = scales.astype(np.float32)
@@ -45,9 +60,9 @@ class StaticEmbedder:
         """The table inside the package."""
         folder = files("semgraph.embedding")
         with (folder / "static256.npz").open("rb") as file, np.load(file) as stored:
-            numbers, scales = stored["q"], stored["s"]
+            numbers, scales, (mean, most) = stored["q"], stored["s"], stored["unrelated"].tolist()
         pieces = (folder / "vocab.txt").read_text("utf-8").split("\n")
-        return cls("static256", pieces[: len(numbers)], numbers, scales)
+        return cls("static256.2", pieces[: len(numbers)], numbers, scales, (mean, most))
 
     def __len__(self) -> int:
         """How many word pieces there are."""

@@ -28,7 +28,6 @@ __all__ = ["Found", "beside", "completed", "exact", "lexical", "vector"]
 
 _SORTED: Final = (128, 2048)  # documents that are sorted at first, and then
 _MOST: Final = 2048  # documents that are looked at together
-_LEAST_COSINE: Final = 0.2  # what is less like the question has nothing to do with it
 
 
 def exact(corpus: Corpus, named: Collection[int], hubs: Collection[int], found: Iterable[str]) -> dict[str, float]:
@@ -71,14 +70,20 @@ def lexical(
 def vector(
     corpus: Corpus, library: Library, query: NDArray[np.float32] | None, wanted: int, named: Collection[int]
 ) -> Found | None:
-    """Facts that mean something like the question, by the cosine of their vectors; None where there are no vectors."""
+    """Facts that mean something like the question, by the cosine of their vectors; None where there are no vectors.
+
+    What is no more like it than texts that have nothing to do with each other is left out; of the others it counts how
+    far they are above the mean of those.
+    """
     vectors = library.vectors
     if vectors is None or query is None or not len(vectors):
         return None
 
+    mean, least = library.unrelated
+
     def fit(some: NDArray[np.intp]) -> NDArray[np.float32]:
         there = some < len(vectors)
-        return np.where(there, vectors.of(np.where(there, some, 0), query), np.float32(0))
+        return np.where(there, vectors.of(np.where(there, some, 0), query) - np.float32(mean), np.float32(0))
 
     alive = corpus.alive(library)
     asked = wanted
@@ -86,9 +91,9 @@ def vector(
         asked = min(asked * (4 if alive is None else 2), len(vectors))
         documents, cosines = vectors.nearest(query, asked, alive)
         lowest = float(cosines.min(initial=1.0))
-        near = cosines >= _LEAST_COSINE
-        found = _both(corpus, library, documents[near], cosines[near], wanted, named)
-        if len(found) >= wanted or asked == len(vectors) or lowest < _LEAST_COSINE:
+        near = cosines >= least
+        found = _both(corpus, library, documents[near], cosines[near] - np.float32(mean), wanted, named)
+        if len(found) >= wanted or asked == len(vectors) or lowest < least:
             return Found(found, fit)
 
 

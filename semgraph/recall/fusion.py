@@ -14,7 +14,7 @@ __all__ = ["WEIGHTS", "fused", "ranks", "shares", "weights"]
 
 #: Chosen on the even half of the data of `benchmarks/recall.py`; the figures there are those of the odd half.
 WEIGHTS: Final = MappingProxyType(
-    {"exact": 1.0, "lexical": 1.0, "vector": 1.0, "graph": 0.5, "time": 0.8, "context": 0.3}
+    {"exact": 1.0, "lexical": 1.0, "vector": 1.3, "graph": 0.5, "time": 0.8, "context": 0.3}
 )
 _MANY: Final = 50  # equal scores, which then say little of each
 _DIGITS = 6  # scores that differ later than this are a tie, whatever order they were added up in

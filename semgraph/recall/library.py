@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from semgraph.embedding import UnavailableError, loaded, pauses
-from semgraph.embedding.static import StaticEmbedder
+from semgraph.embedding.static import UNRELATED, StaticEmbedder
 from semgraph.errors import ConfigError
 from semgraph.index import feed
 from semgraph.index.pages import unpacked
@@ -89,6 +89,11 @@ class Library:
     def vectors(self) -> Nearest | None:
         """The vectors of the documents, however they are kept; None without an embedder."""
         return self.rows if self.sums is None else self.sums
+
+    @property
+    def unrelated(self) -> tuple[float, float]:
+        """The mean cosine of texts that have nothing to do with each other, and what nearly all of them are below."""
+        return UNRELATED if self.table is None else self.table.unrelated
 
     # -- in step
 

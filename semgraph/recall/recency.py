@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["Sentence", "later_first"]
 
 _PLACES = 6  # the first so many of a ranking are put in order
-_ALIKE = 0.45  # the cosine from which on two sentences may be about the same thing
+_ALIKE = 0.55  # the cosine from which on two sentences may be about the same thing
 _FITS = 0.4  # a later one has at least so much of the earlier one's score in every channel
 
 

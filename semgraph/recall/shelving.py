@@ -10,6 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from semgraph.embedding.static import FORMER
 from semgraph.errors import StoreError
 from semgraph.index import feed
 from semgraph.index.pages import packed
@@ -46,6 +47,7 @@ def shelve(session: Session) -> None:
         if library.sums is not None:
             arrays |= library.sums.page(whole.first, whole.last)
         store.delete(PageRow, row.scope, model=library.model, since=[run.since for run in runs])
+        store.delete(PageRow, row.scope, model=FORMER)
         store.insert([PageRow(row.scope, library.model, whole.since, whole.until, packed(arrays))])
         library.runs[first:last] = [whole]
 
