@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 
 import apsw
 import pytest
@@ -114,3 +114,18 @@ def test_a_fact_that_is_found_and_not_there_is_damage(monkeypatch):
         monkeypatch.setattr(Reader, "by_id", lambda _reader, _ids: {})
         with pytest.raises(StoreCorrupt, match="a fact of the store is damaged"):
             kg.recall("where is Ann?")
+
+
+@pytest.mark.parametrize("table", ["fact", "claim"])
+def test_a_positive_fact_without_an_object_is_damage_that_verify_tells(tmp_path, table):
+    path = tmp_path / "store.db"
+    sound_store(path)
+    with closing(connected(path)) as connection:
+        connection.execute(f"UPDATE {table} SET object = ''")  # noqa: S608  # a name of ours
+        assert connection.changes()
+        connection.pragma("journal_mode", "delete")
+    with KnowledgeGraph(path, embedder=None, read_only=True) as kg:
+        for question in ("where does Ann live?", "which host runs on version 3?"):
+            with suppress(StoreCorrupt):
+                assert str(kg.recall(question)) is not None
+        assert kg.verify()

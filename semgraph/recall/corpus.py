@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semgraph.errors import StoreCorrupt
 from semgraph.factrow import DAMAGED
-from semgraph.index.marks import LITERAL, NEGATIVE, UNKNOWN_START
+from semgraph.index.marks import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 from semgraph.recall.living import Living, rows_at
 from semgraph.temporal import NEG_INF, POS_INF
 from semgraph.vocabulary import STATES
@@ -119,7 +119,7 @@ class Corpus:
             found = self.facts[name] = Candidate(
                 name,
                 columns.entity(int(columns.subject[row])),
-                None if far == LITERAL else columns.entity(far),
+                None if far >= NOTHING else columns.entity(far),
                 int(columns.start[row]),
                 int(columns.end[row]),
                 columns.predicates[int(columns.predicate[row])] == STATES,
