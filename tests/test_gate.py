@@ -485,6 +485,7 @@ def test_possessives_and_inner_mentions_are_masked_as_whole_words_only():
     assert gate("Maybell maybe lives in Oslo", "Maybell") == "hedged"
     assert gate("Maya's shop Maybe's opens at nine", object="Maybe") == "accepted"
     assert gate("Maya maybes about", object="may") == "accepted"
+    assert gate("Maya is at day camp today", object="day") == "transient"
 
 
 @pytest.mark.parametrize(
