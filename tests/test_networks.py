@@ -71,6 +71,7 @@ def test_other_attributes_are_kept(kg):
         (nx.Graph([("a", "b")]), {"unregistered": "several"}),
         (nx.Graph([("a", "b")]), {"source": 3}),
         (nx.Graph([(1, "1")]), {}),
+        *((nx.Graph([("a", "b", {"valid_from_us": us})]), {}) for us in (float("inf"), float("nan"), [1], "x", True)),
     ],
 )
 def test_what_can_not_be_taken_in_is_refused_and_nothing_is_written(kg, graph, options):

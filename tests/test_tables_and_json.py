@@ -204,6 +204,7 @@ def test_a_document_of_another_tool_becomes_claims():
         (b'{"nodes": [{}], "edges": []}', "bad_row"),
         (b'{"nodes": [], "edges": [{"source": "a"}]}', "bad_row"),
         (b'{"nodes": [{"id": NaN}], "edges": []}', "bad_json"),
+        (b'{"nodes": [{"id": 1e999}], "edges": []}', "bad_json"),
         (b'{"id": "Q1", "claims": {"P1": [3]}}', "foreign"),
         (
             b'{"id": "Q1", "claims": {"P1": [{"mainsnak": {"snaktype": "value", "datavalue": {"type": "x"}}}]}}',
@@ -216,6 +217,37 @@ def test_a_bad_document_is_refused_whole(document: bytes, code: str):
     with pytest.raises(ImportRejected) as refused:
         taken(kg, document, "json")
     assert (refused.value.code, len(kg)) == (code, 0)
+
+
+OTHER_TYPES = ([], [1], {}, {"a": 1}, None, True, 0, -1.5, 10**30, "", "1e999", "[[", '["a"]', "x")
+
+
+@pytest.mark.parametrize("name", ["valid_from_us", "valid_to_us", "valid_from", "qualifiers", "sources", "predicate"])
+def test_a_value_of_another_type_in_a_document_of_ours_is_refused_or_left_out(name: str):
+    told = graph()
+    told.add("Ann", "lives_in", "Oslo", valid_from="2020")
+    document = json.loads(written(told.during(), "json"))
+    for value in OTHER_TYPES:
+        document["edges"][0][name] = value
+        kg = graph()
+        refused = ""
+        try:
+            taken(kg, json.dumps(document).encode(), "json")
+        except ImportRejected as error:
+            refused = error.code
+        assert refused in ("", "bad_row"), value
+        assert not refused or len(kg) == 0, value
+        assert kg.verify() == [], value
+
+
+def test_details_of_a_document_of_ours_may_be_an_object():
+    told = graph()
+    told.add("Ann", "lives_in", "Oslo", qualifiers={"floor": 3})
+    document = json.loads(written(told.during(), "json"))
+    document["edges"][0]["qualifiers"] = {"floor": 4}
+    kg = graph()
+    taken(kg, json.dumps(document).encode(), "json")
+    assert next(kg.facts("Ann")).qualifiers == {"floor": 4}
 
 
 # -- Parquet and RDF
@@ -374,6 +406,22 @@ def test_ranks_intervals_and_references_come_along():
     assert (tall.object.value, tall.object.unit) == (1.96, "Q11573")
     assert {claim.kind for claim in kg.claims("Q1", "P108") if claim.object.label == "Q3"} == {"deny"}
     assert batch.notes == ("1 statements were left out: they have no value, or deny what others say",)
+
+
+@pytest.mark.parametrize("place", ["P580", "references", "snaks", "P9"])
+def test_a_value_of_another_type_in_an_entity_is_refused(place: str):
+    for value in ([1], ["x"], [None], [[]], 5, "x", True):
+        reference = {"snaks": value if place == "snaks" else {"P854": value if place == "P9" else []}}
+        found = item(
+            "Q1",
+            statement(
+                snak("P108", entity("Q2"), "wikibase-entityid"),
+                qualifiers={"P580": value if place == "P580" else [], "P9": value if place == "P9" else []},
+                references=value if place == "references" else [reference],
+            ),
+        )
+        with pytest.raises(ImportRejected):
+            taken(graph(), json.dumps(found).encode(), "wikidata")
 
 
 def test_names_in_other_languages_find_the_entity():

@@ -14,6 +14,7 @@ from semgraph.directory import public_id
 from semgraph.errors import ImportRejected, InputError, RejectedError
 from semgraph.exchange.foreign import ALWAYS_SO, Period
 from semgraph.exchange.graph import split_sources
+from semgraph.exchange.numbers import finite, microseconds
 from semgraph.exchange.xmltime import bound_of
 from semgraph.gate import check_source, trust_rank
 from semgraph.model import Entity, Literal
@@ -280,8 +281,7 @@ class _Teller:
         if id(edge) in self._beside:
             told["kind"] = "also"
         details = _scalars({name: value for name, value in values.items() if name not in _OURS})
-        with suppress(ValueError):
-            details |= _scalars(json.loads(values.get("qualifiers") or "{}"))
+        details |= _scalars(_qualifiers(values.get("qualifiers")))
         if details:
             told["qualifiers"] = details
         yield told
@@ -387,12 +387,13 @@ def _strongest(sources: list[str]) -> str | None:
 
 
 def _bound(text: Any, instant: Any) -> Bound | None:
+    at = None if instant is None else microseconds(instant)
     if text in (None, ""):
-        return None if instant is None else exact(int(instant))
+        return None if at is None else exact(at)
     bound = parse_bound(str(text))
-    if bound is None or instant is None or bound.instant == int(instant):
+    if bound is None or at is None or bound.instant == at:
         return bound
-    moved = int(instant) - bound.instant
+    moved = at - bound.instant
     if abs(moved) >= DAY:
         raise ValueError(f"{text!r} does not lie at {instant} microseconds after 1970; the two must agree")
     return replace(  # it was read in another time zone
@@ -413,6 +414,14 @@ def _dated(period: Period) -> Claim:
     if period.end is not None:
         found["valid_to"] = period.end
     return found
+
+
+def _qualifiers(told: Any) -> Mapping[str, Any]:
+    """The details that an edge of ours has in one attribute, as JSON or as what that says; none where it is neither."""
+    with suppress(ValueError, RecursionError):
+        found = json.loads(told, parse_constant=finite, parse_float=finite) if isinstance(told, str) else told
+        return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _scalars(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from semgraph.exchange.intake import intake
 from semgraph.exchange.lines import reading_bytes, shown_name
 from semgraph.exchange.mem0 import is_mem0, take_mem0
 from semgraph.exchange.nodelink import node_link_graph
+from semgraph.exchange.numbers import finite
 from semgraph.exchange.rows import parsed
 from semgraph.exchange.statements import take_statements
 from semgraph.exchange.transcripts import take_sessions
@@ -117,13 +118,9 @@ def _document(place: Place) -> Any:
 
 def _parsed(data: bytes, at: str) -> Any:
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_no_constant)
+        return json.loads(data.decode("utf-8-sig"), parse_constant=finite, parse_float=finite)
     except UnicodeDecodeError as error:
         raise ImportRejected("bad_encoding", f"{at}: byte {error.start + 1} is no UTF-8; save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise ImportRejected("bad_json", f"{at}: this is no JSON: {why}") from None
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")

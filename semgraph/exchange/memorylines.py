@@ -7,10 +7,11 @@ add fields of their own; those are kept. A line that is neither is kept as it is
 from __future__ import annotations
 
 import json
-import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from semgraph.exchange.numbers import finite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -67,7 +68,7 @@ def read_line(raw: bytes, number: int) -> Node | Link | Odd | None:
         return None
     try:
         text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        item = json.loads(text, parse_constant=_finite, parse_float=_finite)
+        item = json.loads(text, parse_constant=finite, parse_float=finite)
     except UnicodeDecodeError:
         return Odd(number, raw, "it is no UTF-8")
     except (ValueError, RecursionError):
@@ -80,14 +81,6 @@ def read_line(raw: bytes, number: int) -> Node | Link | Odd | None:
     if kind == "relation" or (kind is None and "from" in item):
         return _link(item) or Odd(number, raw, "a relation has the texts from, to and relationType")
     return Odd(number, raw, "it is neither an entity nor a relation")
-
-
-def _finite(text: str) -> float:
-    """The number; ValueError for one that JSON has no way to write."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number
 
 
 def _node(item: Mapping[str, Any]) -> Node | None:

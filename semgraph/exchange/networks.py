@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from semgraph.errors import InputError
 from semgraph.exchange.foreign import ForeignEdge, ForeignGraph, ForeignNode, Period
 from semgraph.exchange.intake import check_wishes, intake
+from semgraph.exchange.numbers import microseconds
 from semgraph.temporal import exact
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ def _periods(values: dict[str, Any]) -> list[Period]:
     start, end = values.pop("valid_from_us", None), values.pop("valid_to_us", None)
     if (start is None and end is None) or "valid_from" in values or "valid_to" in values:
         return []
-    return [Period(None if start is None else exact(int(start)), None if end is None else exact(int(end)))]
+    try:
+        return [Period(*(None if each is None else exact(microseconds(each)) for each in (start, end)))]
+    except ValueError as error:
+        raise InputError(f"an edge of the graph: {error}") from None
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.errors import ImportRejected
+from semgraph.exchange.numbers import finite
 from semgraph.store.schema import DERIVED, TABLES, Row, ScopeRow
 from semgraph.store.shapes import INT64, columns
 
@@ -47,7 +48,7 @@ def parsed(line: bytes, number: int) -> Any:
     except UnicodeDecodeError as error:
         raise ImportRejected("bad_encoding", f"line {number} is not UTF-8 (byte {error.start + 1})") from None
     try:
-        return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_once_each, parse_constant=finite, parse_float=finite)
     except (ValueError, RecursionError) as error:
         why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise ImportRejected("bad_json", f"line {number} is no JSON: {why}") from None
@@ -58,10 +59,6 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a key stands twice in one object")
     return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
 
 
 # -- out

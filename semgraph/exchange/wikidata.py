@@ -20,7 +20,7 @@ from semgraph.model import Literal
 from semgraph.temporal import UNKNOWN, Bound, parse_bound, parse_through
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     Claim = dict[str, Any]
 
@@ -88,7 +88,7 @@ def _take(entity: Entry, prop: str, statement: object, source: str) -> None:
     for name, bound in (("valid_from", period.start), ("valid_to", period.end)):
         if bound is not None:
             claim[name] = bound
-    reference, more = _reference(statement.get("references") or [])
+    reference, more = _reference(statement.get("references"))
     number = statement.get("id")
     details |= more | ({"statement": number} if isinstance(number, str) else {})
     claim["source_ref"] = reference or number or f"wikidata:{entity.id}"
@@ -220,7 +220,7 @@ def _period(qualifiers: Mapping[str, Any]) -> Period:
 
 
 def _times(snaks: object) -> Iterator[Bound]:
-    for snak in snaks if isinstance(snaks, list) else []:
+    for snak in _objects(snaks, "a list of dates"):
         if snak.get("snaktype") == "somevalue":
             yield UNKNOWN
         elif snak.get("snaktype") == "value":
@@ -230,20 +230,20 @@ def _times(snaks: object) -> Iterator[Bound]:
 def _details(qualifiers: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for prop, snaks in qualifiers.items():
-        things = [_thing(snak) for snak in snaks if isinstance(snak, dict)] if prop not in _DATES else []
+        things = [_thing(snak) for snak in _objects(snaks, f"the qualifiers {prop}")] if prop not in _DATES else []
         shown = [str(thing) for thing in things if thing is not None]
         if shown:
             found[prop] = "; ".join(shown)
     return found
 
 
-def _reference(references: Iterable[object]) -> tuple[str | None, dict[str, Any]]:
+def _reference(references: object) -> tuple[str | None, dict[str, Any]]:
     """Where the first reference says that it stands, and where else."""
     places: list[str] = []
-    for reference in references:
-        snaks = _mapping(reference.get("snaks"), "snaks") if isinstance(reference, dict) else {}
+    for reference in _objects(references, "references"):
+        snaks = _mapping(reference.get("snaks"), "snaks")
         for prop in (_URL, _STATED_IN):
-            things = [_thing(snak) for snak in snaks.get(prop, []) if isinstance(snak, dict)]
+            things = [_thing(snak) for snak in _objects(snaks.get(prop), f"a reference's {prop}")]
             places += [str(thing) for thing in things if thing is not None]
     places = list(dict.fromkeys(places))
     return (places[0] if places else None), ({"references": "; ".join(places)} if len(places) > 1 else {})
@@ -258,6 +258,15 @@ def _mapping(found: object, what: str) -> dict[str, Any]:
         return {}
     if not isinstance(found, dict):
         raise InputError(f"{what} is no object")
+    return found
+
+
+def _objects(found: object, what: str) -> list[dict[str, Any]]:
+    """A list of objects, which may be left out."""
+    if found is None or found == {}:
+        return []
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise InputError(f"{what} is no list of objects")
     return found
 
 

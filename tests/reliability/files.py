@@ -30,6 +30,7 @@ from . import breaks
 from .registry import Trial, check
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
 MIB = 1 << 20
@@ -149,21 +150,19 @@ _TOKENS = (
 
 
 def damaged(luck: Random, data: bytes, others: list[bytes]) -> bytes:
-    """The file with bytes, tokens, lines or numbers changed, cut, doubled, or a piece of another file in it."""
+    """The file with bytes, tokens, lines, numbers or types changed, cut, doubled, or a piece of another file in it."""
     raw = bytearray(data)
     for _ in range(luck.choice((1, 1, 2, 4))):
         place, length = luck.randrange(len(raw) + 1), luck.choice((0, 1, 1, 5, 40))
-        kind = luck.randrange(8)
+        kind = luck.randrange(9)
         if kind == 0:
             raw[place : place + length] = luck.randbytes(luck.randrange(6))
         elif kind == 1:
             raw[place : place + length] = luck.choice(_TOKENS)
         elif kind == 2:
             del raw[place : place + luck.choice((1, 10, 200, len(raw)))]
-        elif kind == 3:
-            _line(luck, raw)
-        elif kind == 4:
-            _number(luck, raw)
+        elif kind in _BY_SHAPE:
+            _BY_SHAPE[kind](luck, raw)
         elif kind == 5:
             other = luck.choice(others)
             start = luck.randrange(len(other))
@@ -189,6 +188,59 @@ def _number(luck: Random, raw: bytearray) -> None:
     if places:
         place = luck.choice(places)
         raw[place : place + 1] = luck.choice((b"-9", b"0", b"9" * 30, b"1.5", b'"x"', b""))
+
+
+_OTHER_TYPES = (
+    "[]",
+    "[1]",
+    "{}",
+    '{"a": 1}',
+    "null",
+    "true",
+    "0",
+    "-1.5",
+    "1e999",
+    "1" + "0" * 30,
+    '""',
+    '"1e999"',
+    '"x"',
+)
+
+
+def _retyped(luck: Random, raw: bytearray) -> None:
+    """Some value of a JSON document, or of one of its lines, is of another type."""
+    lines = bytes(raw).split(b"\n")
+    place = luck.randrange(len(lines))
+    for start, end in ((0, len(lines)), (place, place + 1)):
+        try:
+            document = json.loads(b"\n".join(lines[start:end]))
+        except (ValueError, RecursionError):
+            continue
+        holders = _holders(document)
+        if holders:
+            mark = "\0here\0"
+            holder, key = luck.choice(holders)
+            holder[key] = mark
+            text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+            lines[start:end] = [text.replace(json.dumps(mark), luck.choice(_OTHER_TYPES)).encode("utf-8", "replace")]
+            raw[:] = b"\n".join(lines)
+        return
+
+
+_BY_SHAPE: dict[int, Callable[[Random, bytearray], None]] = {3: _line, 4: _number, 8: _retyped}
+
+
+def _holders(document: Any) -> list[tuple[Any, Any]]:
+    """Where each value of a document stands: the object or list, and its key or place there."""
+    found: list[tuple[Any, Any]] = []
+    waiting = [document]
+    while waiting:
+        holder = waiting.pop()
+        inside = holder.items() if isinstance(holder, dict) else enumerate(holder) if isinstance(holder, list) else ()
+        for key, value in inside:
+            found.append((holder, key))
+            waiting.append(value)
+    return found
 
 
 # -- F9
