@@ -330,6 +330,8 @@ def main() -> None:
         former = handed_over(options.data.parent / "embedder")
         if former is not None:
             ways["the table handed over"] = (former, None)
+            ways["only vector, of that table"] = (former, ALONE["vector"])
+    table: dict[str, dict[tuple[str, str], float]] = {}
     print(f"half: {options.half}")
     for name in options.set or SETS:
         corpus = SETS[name](options.data)
@@ -343,10 +345,29 @@ def main() -> None:
             start = time.perf_counter()
             asked = list(ask(corpus, graphs[embedder], questions, channels, dated=dated))
             spent = (time.perf_counter() - start) / max(len(asked), 1)
-            _show(name, label, figures(asked), separation(asked), spent)
+            shown = figures(asked)
+            _show(name, label, shown, separation(asked), spent)
+            for key, floor in FLOORS.items():
+                if key[0] == name and key[1] in shown:
+                    told = shown[key[1]].any5 if floor.figure == "any@5" else shown[key[1]].frac10
+                    table.setdefault(label, {})[key] = told
     if not options.set or "longmemeval" in options.set:
         number, now, then = updates(options.data, options.half)
         print(f"longmemeval updates ({number}): newest first {now:.3f} (floor .90), older first on its day {then:.3f}")
+    if options.each:
+        print("\n".join(_lines(table)))
+
+
+def _lines(table: Mapping[str, Mapping[tuple[str, str], float]]) -> Iterator[str]:
+    """What each way reaches, as a table in Markdown."""
+    columns = [key for key in FLOORS if any(key in row for row in table.values())]
+    kinds = [kind.removeprefix("single-session-").partition("_")[0] for _, kind in columns]
+    heads = [f"{key[0]} {kind} {FLOORS[key].figure}" for key, kind in zip(columns, kinds, strict=True)]
+    yield f"| | {' | '.join(heads)} |"
+    yield f"| --- |{' ---: |' * len(columns)}"
+    for label, row in table.items():
+        cells = (f"{row[key]:.3f}".removeprefix("0") if key in row else "" for key in columns)
+        yield f"| {label} | {' | '.join(cells)} |"
 
 
 def _show(name: str, label: str, found: dict[str, Figures], auroc: float | None, spent: float) -> None:
