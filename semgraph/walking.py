@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from semgraph.disputes import components
@@ -55,6 +56,7 @@ class WalkingView:
     def _cut(self) -> Cut:
         return Cut(self._instant(), self._slice.window, self._slice.cover)
 
+    @cached_property
     def _pinned(self) -> Cut | None:
         """The part of valid time, None for a present that moves with the clock."""
         cut = self._slice
@@ -86,7 +88,7 @@ class WalkingView:
         ['France (1 hop)', 'European Union (2 hops)']
         """
         asked, cut = Hops.checked(hops, direction, predicates, limit), self._slice
-        found = quick_neighbours(self._session, self._pinned(), entity, cut.known_at, asked)
+        found = quick_neighbours(self._session, self._pinned, entity, cut.known_at, asked)
         if found is not None:
             return found
         with self.reading() as reader:
@@ -134,7 +136,7 @@ class WalkingView:
         elif mode != "snapshot" and self._slice.valid_at is not None:
             raise InputError(f"mode {mode!r} looks at more than one instant: ask the graph itself or kg.during()")
         asked = Routes.checked(mode, cutoff, limit, direction, predicates)
-        found = quick_paths(self._session, self._pinned(), source, target, self._slice.known_at, asked)
+        found = quick_paths(self._session, self._pinned, source, target, self._slice.known_at, asked)
         if found is not None:
             return found
         with self.reading() as reader:

@@ -55,6 +55,7 @@ class Columns:
         self.base = self.size = len(subject)
         room = self.base + _ROOM + self.base // 32
         self.entities = entities
+        self.nodes = len(entities)  # so many there are
         self.predicates = list(predicates)
         self.subject = _widened(subject, room, np.uint32)
         self.predicate = _widened(predicate, room, np.uint16 if len(predicates) < 2**15 else np.uint32)
@@ -140,11 +141,6 @@ class Columns:
         """The entity of a node."""
         known = len(self._entities)
         return self._entities[node] if node < known else self._added_back[node - known]
-
-    @property
-    def nodes(self) -> int:
-        """How many nodes there are."""
-        return len(self.entities) + len(self._added_back)
 
     @property
     def added(self) -> tuple[int, ...]:
@@ -313,6 +309,7 @@ class Columns:
         if node < 0:
             node = self._added[entity] = self.nodes
             self._added_back.append(entity)
+            self.nodes += 1
         return node
 
     def _numbered(self, predicate: str) -> int:

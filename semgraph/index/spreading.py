@@ -74,11 +74,16 @@ class Spread:
         return found
 
     def _few(self) -> list[int]:
-        seen, near = self._seen, self.steps.near
-        ways = {node: near(node) for node in self.level}
+        seen, near, found = self._seen, self.steps.near, dict[int, None]()
         if self._keep:
+            ways: dict[int, dict[int, None]] = {node: {} for node in self.level}
+            for node, far in ways.items():
+                near(node, far)
             self._ways.append(ways)
-        found = dict.fromkeys(chain.from_iterable(ways.values()))
+            found = dict.fromkeys(chain.from_iterable(ways.values()))
+        else:
+            for node in self.level:
+                near(node, found)
         for old in seen.intersection(found):
             del found[old]
         seen.update(found)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from semgraph.index.marks import NEGATIVE, NOTHING, UNKNOWN_START
+from semgraph.index.marks import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Chosen", "Looks", "Steps", "Ways", "as_nodes"]
 
 _NO_EDGE: Final = NEGATIVE | UNKNOWN_START
+_ALL: Final = 10**9  # rows
 
 
 class Looks:
@@ -39,7 +40,7 @@ class Looks:
         self.rows, self.row_start, self.row_end = columns.in_rows.data, columns.in_start.data, columns.in_end.data
         self.plain = True  # every fact is positive and has a known start
         self.linked = True  # every fact has an entity as its object
-        self._size = 0
+        self.size = 0  # so many rows were looked at
 
     @classmethod
     def of(cls, columns: Columns) -> Looks:
@@ -51,11 +52,10 @@ class Looks:
 
     def look(self) -> None:
         """Look at the rows that have come since."""
-        columns, fresh = self.columns, slice(self._size, self.columns.size)
-        if fresh.start < fresh.stop:
-            self.plain = self.plain and not (columns.flags[fresh] & _NO_EDGE).any()
-            self.linked = self.linked and bool((columns.object[fresh] < NOTHING).all())
-            self._size = columns.size
+        columns, fresh = self.columns, slice(self.size, self.columns.size)
+        self.plain = self.plain and not (columns.flags[fresh] & _NO_EDGE).any()
+        self.linked = self.linked and bool((columns.object[fresh] < NOTHING).all())
+        self.size = columns.size
 
 
 class Chosen(NamedTuple):
@@ -81,15 +81,15 @@ class Ways(NamedTuple):
 class Steps:
     """The edges of some columns in a part of time: positive, with a start that is known, between two entities."""
 
-    __slots__ = ("_plain", "chosen", "columns", "looks", "times")
+    __slots__ = ("chosen", "columns", "looks", "times")
 
     def __init__(self, looks: Looks, times: Times, chosen: Chosen) -> None:
         self.looks = looks
-        self.columns = looks.columns
+        self.columns = columns = looks.columns
         self.times = times
         self.chosen = chosen
-        looks.look()
-        self._plain = looks.plain
+        if looks.size < columns.size:
+            looks.look()
 
     def turned(self) -> Steps:
         """The same edges walked the other way."""
@@ -126,7 +126,7 @@ class Steps:
             target = looks.object
             found = [(row, far) for row in rows + self._fresh_rows(self.columns.fresh_out, node)
                      if (far := target[row]) < NOTHING and far != node]  # fmt: skip
-            if out is not None or not self._plain:
+            if out is not None or not self.looks.plain:
                 found = self._kept(found, out)
         if back != b"":
             first, last = (looks.back[node], looks.back[node + 1]) if node < looks.known else (0, 0)
@@ -134,7 +134,7 @@ class Steps:
             rows_of, source = looks.rows, looks.subject
             rows = [rows_of[place] for place in places] + self._fresh_rows(self.columns.fresh_in, node)
             turned = [(row, far) for row in rows if (far := source[row]) != node]
-            found += self._kept(turned, back) if back is not None or not self._plain else turned
+            found += self._kept(turned, back) if back is not None or not self.looks.plain else turned
         return found
 
     def _timely_places(self, start: memoryview, end: memoryview, first: int, last: int) -> list[int]:
@@ -156,25 +156,39 @@ class Steps:
             if not flags[row] & _NO_EDGE and (allowed is None or allowed[predicate[row]])
         ]
 
-    def near(self, node: int) -> list[int]:
-        """Where the rows that lead away from a node lead to, as often as rows do; loops may be among them."""
+    def near(self, node: int, into: dict[int, None], most: int = _ALL) -> bool:
+        """Put there the nodes that the rows at a node lead to, itself perhaps among them.
+
+        False where more than the `most` rows lie at it; then nothing is put anywhere.
+        """
         looks, columns, (out, back) = self.looks, self.columns, self.chosen
-        if not self._plain or out or back or columns.size > columns.base:
-            return [far for _, far in self.rows(node)]
+        if node >= looks.known or node in columns.fresh_out or node in columns.fresh_in:
+            if self.cost((node,)) > most:
+                return False
+            into.update(dict.fromkeys([far for _, far in self.rows(node)]))
+            return True
         latest, earliest = self.times
-        found: list[int] = []
+        ahead = () if out == b"" else range(looks.out[node], looks.out[node + 1])
+        behind = () if back == b"" else range(looks.back[node], looks.back[node + 1])
+        if len(ahead) + len(behind) > most:
+            return False
+        plain, flags, predicate = looks.plain, looks.flags, looks.predicate
         # Places one by one: to cut a stretch out of each column takes longer than to look at a dozen rows.
-        if out is None:
-            start, end, far = looks.start, looks.end, looks.object
-            places = range(looks.out[node], looks.out[node + 1])
-            found = [far[row] for row in places if start[row] <= latest and end[row] >= earliest]
-            if not looks.linked:
-                found = [node for node in found if node < NOTHING]
-        if back is None:
-            start, end, rows, source = looks.row_start, looks.row_end, looks.rows, looks.subject
-            places = range(looks.back[node], looks.back[node + 1])
-            found += [source[rows[at]] for at in places if start[at] <= latest and end[at] >= earliest]
-        return found
+        start, end, far = looks.start, looks.end, looks.object
+        for row in ahead:
+            if start[row] <= latest and end[row] >= earliest:
+                if (plain or not flags[row] & _NO_EDGE) and (out is None or out[predicate[row]]):
+                    into[far[row]] = None
+        if not looks.linked:
+            into.pop(NOTHING, None)
+            into.pop(LITERAL, None)
+        start, end, rows, far = looks.row_start, looks.row_end, looks.rows, looks.subject
+        for at in behind:
+            if start[at] <= latest and end[at] >= earliest:
+                row = rows[at]
+                if (plain or not flags[row] & _NO_EDGE) and (back is None or back[predicate[row]]):
+                    into[far[row]] = None
+        return True
 
     # -- many at once
 
@@ -222,7 +236,7 @@ class Steps:
         self, rows: NDArray[Any], allowed: bytes | None, beside: NDArray[Any]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
         """The rows that are edges under a wanted predicate, and what stands beside each."""
-        if not self._plain:
+        if not self.looks.plain:
             kept = ((self.columns.flags.take(rows) & _NO_EDGE) == 0).nonzero()[0]
             rows, beside = rows.take(kept), beside.take(kept)
         if allowed is not None:

@@ -201,7 +201,8 @@ class SqliteStore:
             if self._depth:
                 with self._looking():
                     return self._commits.inside()
-            self._check_unchanged()
+            if self._immutable:
+                self._check_unchanged()
             return self._commits.newest()
 
     def check(self) -> list[str]:

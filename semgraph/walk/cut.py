@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.errors import InputError
@@ -57,6 +58,7 @@ class Cut(NamedTuple):
         return self.meets(reading.row.valid_from, reading.row.valid_to) and not reading.without_start
 
 
+@lru_cache(maxsize=64)
 def times_of(cut: Cut) -> Times:
     """The same as bounds on starts and ends, which is how columns are asked."""
     if cut.instant is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from itertools import islice
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.instants import POS_INF
@@ -14,7 +13,7 @@ from semgraph.walk.edges import DIRECTIONS, Direction, Edges, canonical, checked
 from semgraph.walk.later import Later
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from semgraph.index.columns import Columns
     from semgraph.index.keeping import Index
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from semgraph.session import Session
     from semgraph.store.protocol import Revision
     from semgraph.walk.edges import Edge
+    from semgraph.walk.naming import Kept
     from semgraph.walk.quick import Quick
 
 __all__ = ["EVERYTHING", "PATIENCE", "Hops", "at_hand", "neighbours", "present", "quick_neighbours", "quick_of"]
@@ -45,7 +45,7 @@ class Hops(NamedTuple):
     @classmethod
     def checked(cls, hops: int, direction: Direction, predicates: Collection[str] | None, limit: int) -> Hops:
         """The same, or InputError where it makes no sense."""
-        names = checked_names(predicates)
+        names = predicates if predicates is None else checked_names(predicates)
         try:
             return _checked(hops, direction, names, limit)
         except TypeError:  # what can't be remembered makes no sense either
@@ -179,33 +179,37 @@ def _walked(
     if node < 0:
         return Bounded()
     nodes, truncated = quick.spread(quick.steps(cut, chosen), node, asked.hops, asked.limit)
-    columns = quick.columns
-
-    def connections() -> Connections:
-        levels = [[node], *nodes]
-        return Connections(Later(*moment), cut, asked.direction, asked.predicates, lambda: _numbers(columns, levels))
-
-    if (told := quick.names.told(nodes, asked.limit)) is not None:
-        shown = min(sum(map(len, nodes)), asked.limit)
-        return Bounded.later(
-            lambda: _told(map(told, range(len(nodes))), connections(), shown), shown, truncated=truncated
-        )
-    levels = []
-    for level in nodes:
-        named = quick.names.ordered(level, asked.limit, cut.instant, reader)
-        if named is None:
-            return None
-        levels.append([each.entity for each in named])
-    return Bounded(_told(levels, connections(), asked.limit), truncated=truncated)
+    names, limit = quick.names, asked.limit
+    if (kept := names.knowing(nodes)) is not None:
+        making = partial(_told_from, kept, moment, cut, node, nodes, asked)
+        return Bounded.later(making, min(sum(map(len, nodes)), limit), truncated=truncated)
+    if reader is None:
+        return None
+    levels = [names.ordered(level, limit, cut.instant, reader) for level in nodes]
+    return Bounded(_told(levels, _connected(quick.columns, moment, cut, node, nodes, asked), limit), truncated=truncated)
 
 
-def _numbers(columns: Columns, levels: list[Any]) -> list[list[int]]:
-    return [[columns.entity(int(node)) for node in level] for level in levels]
+def _told_from(
+    kept: Kept, moment: tuple[Session, int], cut: Cut, node: int, nodes: list[Any], asked: Hops
+) -> list[Neighbor]:
+    facts = _connected(kept.columns, moment, cut, node, nodes, asked)
+    return _told([kept.entities(level, asked.limit) for level in nodes], facts, asked.limit)
 
 
-def _told(levels: Iterable[list[Entity]], facts: Connections, limit: int) -> list[Neighbor]:
-    found = (Neighbor(entity, distance, facts) for distance, level in enumerate(levels, 1) for entity in level)
-    return list(islice(found, limit))
+def _connected(
+    columns: Columns, moment: tuple[Session, int], cut: Cut, node: int, nodes: list[Any], asked: Hops
+) -> Connections:
+    def numbers() -> list[list[int]]:
+        return [[columns.entity(int(node)) for node in level] for level in ([node], *nodes)]
+
+    return Connections(Later(*moment), cut, asked.direction, asked.predicates, numbers)
+
+
+def _told(levels: list[list[Entity]], facts: Connections, limit: int) -> list[Neighbor]:
+    found: list[Neighbor] = []
+    for distance, level in enumerate(levels, 1):
+        found += [Neighbor(entity, distance, facts) for entity in level[: limit - len(found)]]
+    return found
 
 
 def _by_name(reader: Reader, numbers: Collection[int], instant: int | None) -> list[int]:

@@ -12,12 +12,12 @@ from semgraph.index.steps import as_nodes
 from semgraph.model import Entity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from semgraph.index.columns import Columns
     from semgraph.reader import Reader
 
-__all__ = ["Named", "Naming"]
+__all__ = ["Kept", "Named", "Naming"]
 
 _KEPT: Final = 200_000  # names
 _DEAR: Final = 64  # labels read in the time that one takes by itself
@@ -32,13 +32,14 @@ class Named(NamedTuple):
     entity: Entity
 
 
-class _Kept(dict[int, Named]):
+class Kept(dict[int, Named]):
     """Nodes of which one name holds at all times; those whose labels were read all at once are made when asked for."""
 
     def __init__(self, columns: Columns) -> None:
         super().__init__()
         self.columns = columns
         self.labels: list[str | None] = []
+        self.rank: Any = None  # the place of each of the nodes in the order of all names
         self.whole = 0  # so many nodes have a label there, all that there were
 
     def knows(self, node: int) -> bool:
@@ -49,6 +50,16 @@ class _Kept(dict[int, Named]):
         if label is None:
             raise KeyError(node)
         return self.keep(node, label)
+
+    def entities(self, nodes: Any, limit: int) -> list[Entity]:
+        """Up to so many of the nodes, all of them known, by name and then by number."""
+        if self.rank is not None and len(nodes) > _MANY:
+            level = _array(nodes)
+            if int(level.max()) < len(self.rank):
+                return [self[node].entity for node in level[np.argsort(self.rank.take(level))[:limit]].tolist()]
+        named = [self[node] for node in _listed(nodes)]
+        named.sort()
+        return [each.entity for each in named[:limit]]
 
     def keep(self, node: int, label: str) -> Named:
         number = self.columns.entity(node)
@@ -61,40 +72,27 @@ class Naming:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._kept = _Kept(columns)
+        self._kept = Kept(columns)
         self._changing: set[int] = set()  # nodes whose label depends on the time
-        self._rank: Any = None
         self._missed = 0
 
-    def told(self, levels: Sequence[Any], limit: int) -> Callable[[int], list[Entity]] | None:
-        """What tells up to so many entities of one of the levels in order, also later.
+    def knowing(self, levels: Sequence[Any]) -> Kept | None:
+        """What tells the entities of the levels in order, also later; None where not all names are known.
 
-        None where not all names are known here. Only names that hold at all times are known, and they are told as they
-        are now.
+        Only names that hold at all times are known, and they are told as they are now.
         """
-        kept, rank = self._kept, self._rank
-        if kept.whole < self._columns.nodes and not all(map(kept.knows, chain.from_iterable(map(_listed, levels)))):
-            return None
-
-        def told(place: int) -> list[Entity]:
-            level = levels[place]
-            if rank is not None and len(level) > _MANY:
-                nodes = _array(level)
-                if int(nodes.max()) < len(rank):
-                    return [kept[node].entity for node in nodes[np.argsort(rank.take(nodes))[:limit]].tolist()]
-            return [each.entity for each in sorted([kept[node] for node in _listed(level)])[:limit]]
-
-        return told
-
-    def ordered(self, nodes: Any, limit: int, instant: int | None, reader: Reader | None = None) -> list[Named] | None:
-        """The first of the nodes by name, then by number; None where one is not known and there is no reader to ask."""
         kept = self._kept
-        if len(nodes) > _MANY and self._ranked(reader):
-            level = _array(nodes)
-            if int(level.max()) < len(self._rank):
-                return [kept[node] for node in level[np.argsort(self._rank.take(level))[:limit]].tolist()]
-        named = self.called(_listed(nodes), instant, reader)
-        return None if named is None else sorted(named)[:limit]
+        if kept.whole >= self._columns.nodes or all(map(kept.knows, chain.from_iterable(map(_listed, levels)))):
+            return kept
+        return None
+
+    def ordered(self, nodes: Any, limit: int, instant: int | None, reader: Reader) -> list[Entity]:
+        """Up to so many of the nodes by name, then by number."""
+        if len(nodes) > _MANY:
+            self._put_in_order(reader)
+        if self.knowing([nodes]) is not None:
+            return self._kept.entities(nodes, limit)
+        return [each.entity for each in sorted(self._learned(reader, _listed(nodes), instant))[:limit]]
 
     def called(self, nodes: Sequence[int], instant: int | None, reader: Reader | None = None) -> list[Named] | None:
         """The same of all nodes, in the order given."""
@@ -104,18 +102,18 @@ class Naming:
         except KeyError:
             return None if reader is None else self._learned(reader, nodes, instant)
 
-    def _ranked(self, reader: Reader | None) -> bool:
-        """Whether every name is known and none depends on the time; all are put in order once."""
-        if self._rank is None and reader is not None and self._columns.nodes <= _KEPT and not self._changing:
+    def _put_in_order(self, reader: Reader) -> None:
+        """Rank all names, once, where none depends on the time."""
+        if self._kept.rank is None and self._columns.nodes <= _KEPT and not self._changing:
             self._learn_all(reader)
             if not self._changing:
                 entity, kept = self._columns.entity, self._kept
                 keys = [(label or "").casefold() for label in kept.labels]
                 order = sorted(range(len(keys)), key=entity)
                 order.sort(key=keys.__getitem__)
-                self._rank = np.empty(len(keys), np.uint32)
-                self._rank[order] = np.arange(len(keys), dtype=np.uint32)
-        return self._rank is not None
+                rank = np.empty(len(keys), np.uint32)
+                rank[order] = np.arange(len(keys), dtype=np.uint32)
+                kept.rank = rank
 
     def _learn_all(self, reader: Reader) -> None:
         """Read the labels of all entities at once."""
@@ -134,7 +132,7 @@ class Naming:
             self._learn_all(reader)
             missing = [node for node in missing if not kept.knows(node)]
         if len(kept) + len(missing) > _KEPT:
-            self._kept, self._rank = _Kept(columns), None  # and not emptied: an answer may still tell its names from it
+            self._kept = Kept(columns)  # and not emptied: an answer may still tell its names from it
             return self._learned(reader, nodes, instant)
         numbers = [columns.entity(node) for node in missing]
         directory.prefetch_labels(numbers)

@@ -148,8 +148,8 @@ class Quick:
 
     def spread(self, steps: Steps, start: int, hops: int, limit: int) -> tuple[list[Any], bool]:
         """The nodes of each level, up to the one with which there are more than the limit; whether that is not all."""
-        if hops == 1 and steps.cost((start,)) <= FEW:
-            near = dict.fromkeys(steps.near(start))
+        near: dict[int, None] = {}
+        if hops == 1 and steps.near(start, near, FEW):
             near.pop(start, None)
             return [list(near)] if near else [], len(near) > limit
         walk, found, looked = Spread(steps, start), 0, 0
