@@ -86,8 +86,8 @@ class Ours:
             return view.paths(self.names[q.near], self.names[q.far], direction="any", limit=1, cutoff=8)
 
         def path(q: Question, view: Any) -> int:
-            found = paths(q, view)
-            return len(found[0]) if found else -1
+            found = view.distance(self.names[q.near], self.names[q.far], direction="any", cutoff=8)
+            return -1 if found is None else found
 
         def best(q: Question, view: Any) -> Best:
             found = paths(q, view)

@@ -435,6 +435,7 @@ NAMED: dict[str, Callable[[KnowledgeGraph, Any], Any]] = {
     "forget": lambda kg, name: kg.forget(entity=name),
     "neighbors": lambda kg, name: kg.neighbors(name),
     "paths": lambda kg, name: kg.paths("Ann", name),
+    "distance": lambda kg, name: kg.distance("Ann", name),
 }
 
 
@@ -546,6 +547,7 @@ def sensible(name: str, kg: KnowledgeGraph, folder: Path) -> dict[str, Any]:
         "neighbors": ann,
         "diff": {"other": kg.at("2014")},
         "paths": {"source": "Ann", "target": "Bo"},
+        "distance": {"source": "Ann", "target": "Bo"},
         "match": {"patterns": ("?who", "works_at", "?where")},
         "recall": {"query": "Ann"},
         "profile": {},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from semgraph.index import spreading
 from semgraph.index.columns import Columns
 from semgraph.index.marks import LITERAL, NEGATIVE, NOTHING, UNKNOWN_START
-from semgraph.index.meeting import shortest_steps
+from semgraph.index.meeting import shortest_length, shortest_steps
 from semgraph.index.spreading import Spread
 from semgraph.index.starts import Starts
 from semgraph.index.steps import Chosen, Looks, Steps, as_nodes
@@ -141,6 +141,8 @@ def test_shortest_steps_are_those_on_some_shortest_walk(told, later, times, chos
     ahead, behind = distances(pairs, source), distances({(b, a) for a, b in pairs}, target)
     found = shortest_steps(Steps(Looks.of(columns), times, chosen), source, target, longest)
     length = ahead.get(target, longest + 1)
+    least = shortest_length(Steps(Looks.of(columns), times, chosen), source, target, longest)
+    assert least == (None if length > longest else length)
     if length > longest:
         assert found is None
         return

@@ -445,6 +445,7 @@ READS: dict[str, Any] = {
     "names.suggest": lambda kg, _: list(kg.names.suggest(min_score=0)),
     "neighbors": lambda kg, _: kg.neighbors("Ann", hops=4, direction="any"),
     "paths": lambda kg, _: kg.paths("Ann", _ALIEN[0]),
+    "distance": lambda kg, _: kg.distance("Ann", _ALIEN[0]),
     "match": lambda kg, _: kg.match(("?who", "works_at", "?what")),
     "recall": lambda kg, _: [hit.fact for hit in kg.recall(" ".join(_ALIEN))],
     "recalled": lambda kg, _: [kg.recall(" ".join(_ALIEN)), kg.recalled()][1:],

@@ -9,7 +9,7 @@ import walk_brute as brute
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from semgraph import InputError, KnowledgeGraph, NotFoundError
+from semgraph import BudgetExceeded, InputError, KnowledgeGraph, NotFoundError
 from semgraph.index import keeping
 from semgraph.session import Session
 from semgraph.temporal import parse_bound
@@ -461,6 +461,44 @@ def test_paths_are_those_of_exhaustive_search_in_every_mode(given_claims, direct
             first = view.paths("A", "B", mode=mode, cutoff=cutoff, limit=limit, direction=direction)
             assert [told(path, mode) for path in first] == wanted[:limit]
             assert first.truncated == (len(wanted) > limit)
+            shortest = len(wanted[0][0]) - 1 if wanted else None
+            for _ in range(2):  # the second time without a transaction
+                assert view.distance("A", "B", mode=mode, cutoff=cutoff, direction=direction) == shortest
+
+
+def test_a_distance_is_told_or_refused_never_guessed(monkeypatch):
+    with KnowledgeGraph() as graph:
+        for place in range(6):
+            graph.add("Hub", "knows", f"N{place}")
+            graph.add(f"N{place}", "likes", "End")
+        before = graph.at()  # pinned
+        graph.add("Somebody", "knows", "Anybody")
+        assert (graph.distance("Hub", "End"), graph.distance("End", "Hub"), graph.distance("Hub", "Hub")) == (
+            2,
+            None,
+            0,
+        )
+        monkeypatch.setattr("semgraph.walk.routes.PATIENCE", 2)
+        monkeypatch.setattr("semgraph.walk.routes._ROWS", 4)
+        with pytest.raises(BudgetExceeded):
+            before.distance("Hub", "End")  # the past is read from the store
+        assert before.distance("Hub", "N3", predicates=["likes"]) is None
+        assert before.distance("N3", "End") == 1
+
+
+def test_a_distance_keeps_step_with_writes():
+    with KnowledgeGraph() as graph:
+        graph.add("A", "knows", "B")
+        graph.add("B", "knows", "C")
+        graph.edges()  # in memory from here on
+        for _ in range(2):
+            assert graph.distance("A", "C") == 2
+        graph.add("A", "likes", "C")
+        assert graph.distance("A", "C") == 1
+        assert graph.distance("A", "C", predicates=["knows"]) == 2
+        assert graph.distance("A", "C", cutoff=1, predicates=["knows"]) is None
+        with pytest.raises(NotFoundError):
+            graph.distance("A", "Nobody")
 
 
 def told(path, mode):

@@ -1,4 +1,4 @@
-"""Shortest walks between two nodes: breadth first from both ends, the one with fewer rows ahead first."""
+"""Shortest walks between two nodes, and their length: from both ends, the one with fewer rows ahead first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from semgraph.index.steps import Steps
 
-__all__ = ["Step", "shortest_steps"]
+__all__ = ["Step", "shortest_length", "shortest_steps"]
 
 
 def shortest_steps(steps: Steps, source: int, target: int, longest: int) -> list[list[Step]] | None:
@@ -34,6 +34,20 @@ def shortest_steps(steps: Steps, source: int, target: int, longest: int) -> list
             found.reverse()
             turned = _back(behind, taken[1], met)
             return found + [[(row, near, far) for row, far, near in layer] for layer in turned]
+    return None
+
+
+def shortest_length(steps: Steps, source: int, target: int, longest: int) -> int | None:
+    """How many steps a shortest walk from one node to another takes; None where it takes more than `longest`."""
+    if source == target:
+        return 0
+    ahead, behind = Spread(steps, source), Spread(steps.turned(), target)
+    for taken in range(1, longest + 1):
+        near, far = (ahead, behind) if ahead.cost <= behind.cost else (behind, ahead)
+        if near.reaches(far):
+            return taken
+        if not len(near.level):
+            return None
     return None
 
 

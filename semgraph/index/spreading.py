@@ -50,6 +50,20 @@ class Spread:
         self._cost = -1
         return self.level
 
+    def reaches(self, other: Spread) -> bool:
+        """Whether one hop further is something that another walk came upon; where it is not, that hop was taken."""
+        if self._mark is not None or other._mark is not None or self.cost > FEW:
+            return bool(other.among(self.deeper()))
+        near, found, sought = self.steps.near, dict[int, None](), other._seen
+        for node in self.level:
+            far: dict[int, None] = {}
+            near(node, far)
+            if not sought.isdisjoint(far):
+                return True
+            found.update(far)
+        self.level, self._cost = self._fresh(found), -1
+        return False
+
     def among(self, nodes: Any) -> set[int]:
         """Which of the nodes were come upon so far."""
         if self._mark is None:
@@ -74,7 +88,7 @@ class Spread:
         return found
 
     def _few(self) -> list[int]:
-        seen, near, found = self._seen, self.steps.near, dict[int, None]()
+        near, found = self.steps.near, dict[int, None]()
         if self._keep:
             ways: dict[int, dict[int, None]] = {node: {} for node in self.level}
             for node, far in ways.items():
@@ -84,6 +98,10 @@ class Spread:
         else:
             for node in self.level:
                 near(node, found)
+        return self._fresh(found)
+
+    def _fresh(self, found: dict[int, None]) -> list[int]:
+        seen = self._seen
         for old in seen.intersection(found):
             del found[old]
         seen.update(found)

@@ -176,9 +176,13 @@ class Steps:
         # Places one by one: to cut a stretch out of each column takes longer than to look at a dozen rows.
         start, end, far = looks.start, looks.end, looks.object
         for row in ahead:
-            if start[row] <= latest and end[row] >= earliest:
-                if (plain or not flags[row] & _NO_EDGE) and (out is None or out[predicate[row]]):
-                    into[far[row]] = None
+            if (
+                start[row] <= latest
+                and end[row] >= earliest
+                and (plain or not flags[row] & _NO_EDGE)
+                and (out is None or out[predicate[row]])
+            ):
+                into[far[row]] = None
         if not looks.linked:
             into.pop(NOTHING, None)
             into.pop(LITERAL, None)

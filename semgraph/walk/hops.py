@@ -186,7 +186,9 @@ def _walked(
     if reader is None:
         return None
     levels = [names.ordered(level, limit, cut.instant, reader) for level in nodes]
-    return Bounded(_told(levels, _connected(quick.columns, moment, cut, node, nodes, asked), limit), truncated=truncated)
+    return Bounded(
+        _told(levels, _connected(quick.columns, moment, cut, node, nodes, asked), limit), truncated=truncated
+    )
 
 
 def _told_from(

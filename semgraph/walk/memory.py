@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.index.marks import DISPUTED, NEGATIVE
+from semgraph.index.meeting import shortest_length
 from semgraph.walk.edges import Edge, canonical, confidences_of
 from semgraph.walk.shortest import shortest_walks
 
@@ -108,6 +109,11 @@ class MemoryEdges:
             return {place[3]: confidence for place, confidence in weight.items()}
 
         return shortest_walks(self.steps, *ends, longest=longest, most=most, names=names, weights=weights)
+
+    def length(self, source: int, target: int, longest: int) -> int | None:
+        """How many steps the shortest paths at the instant take; None where there is none of at most `longest`."""
+        ends = self._columns.node(source), self._columns.node(target)
+        return None if min(ends) < 0 else shortest_length(self.steps, *ends, longest)
 
     def edge(self, row: int, near: int, far: int) -> Edge:
         """The edge that a row makes from one node to another."""

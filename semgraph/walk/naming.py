@@ -43,6 +43,7 @@ class Kept(dict[int, Named]):
         self.whole = 0  # so many nodes have a label there, all that there were
 
     def knows(self, node: int) -> bool:
+        """Whether the one name of a node is known."""
         return node in self or (node < len(self.labels) and self.labels[node] is not None)
 
     def __missing__(self, node: int) -> Named:
@@ -62,6 +63,7 @@ class Kept(dict[int, Named]):
         return [each.entity for each in named[:limit]]
 
     def keep(self, node: int, label: str) -> Named:
+        """What the node is called from now on."""
         number = self.columns.entity(node)
         made = self[node] = Named(label.casefold(), number, Entity(public_id(number), label))
         return made

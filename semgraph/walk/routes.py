@@ -39,7 +39,18 @@ if TYPE_CHECKING:
     _Edges = Edges | MemoryEdges
     Name = str | Entity
 
-__all__ = ["MAX_CUTOFF", "Mode", "Routes", "paths", "quick_paths"]
+__all__ = [
+    "MAX_CUTOFF",
+    "Asked",
+    "Found",
+    "Mode",
+    "Routes",
+    "learn_ends",
+    "paths",
+    "quick_paths",
+    "sought",
+    "taken_from",
+]
 
 Mode = Literal["snapshot", "overlap", "chronological"]
 
@@ -158,7 +169,7 @@ class Routes(NamedTuple):
         return cls(mode, cutoff, checked_count("limit", limit, 0), direction, checked_names(predicates))
 
 
-class _Asked(NamedTuple):
+class Asked(NamedTuple):
     """The same with what is worked out of it."""
 
     cut: Cut
@@ -167,6 +178,12 @@ class _Asked(NamedTuple):
     target: int
     longest: int
     limit: int
+
+    @classmethod
+    def of(cls, cut: Cut, source: int, target: int, routes: Routes) -> Asked:
+        """What is asked for between two entities."""
+        longest = min(routes.cutoff, MAX_CUTOFF) if source != target else 0
+        return cls(cut, routes.mode, source, target, longest, routes.limit)
 
 
 def paths(reader: Reader, cut: Cut, names: tuple[Name, Name], valid_at: int | None, routes: Routes) -> Bounded[Path]:
@@ -177,37 +194,48 @@ def paths(reader: Reader, cut: Cut, names: tuple[Name, Name], valid_at: int | No
     """
     source, target = (reader.directory.known(name, reader.snapshot, valid_at) for name in names)
     found = _between(reader, cut, source, target, routes)
-    if (quick := quick_of(reader, reads=0)) is not None:
-        for name, number in zip(names, (source, target), strict=True):
-            quick.learn_name(reader, name, number)
+    learn_ends(reader, names, (source, target))
     return found
 
 
+def learn_ends(reader: Reader, names: tuple[Name, Name], numbers: tuple[int, int]) -> None:
+    """Let what the names mean be known in memory, where something is."""
+    if (quick := quick_of(reader, reads=0)) is not None:
+        for name, number in zip(names, numbers, strict=True):
+            quick.learn_name(reader, name, number)
+
+
 def _between(reader: Reader, cut: Cut, source: int, target: int, routes: Routes) -> Bounded[Path]:
-    mode, cutoff, limit, direction, names = routes
-    longest = min(cutoff, MAX_CUTOFF) if source != target else 0
-    asked = _Asked(cut, mode, source, target, longest, limit)
-    edges: _Edges
-    quick = quick_of(reader, reads=2 * longest)
+    asked = Asked.of(cut, source, target, routes)
+    edges, found = sought(reader, asked, routes)
+    if not isinstance(edges, Edges) and asked.mode == "snapshot" and asked.longest:
+        return _at_instant(reader, edges, asked, routes)
+    taken, truncated = found or taken_from(edges, asked)
+    made = [_path(reader, edges, cut, asked.mode, each) for each in taken[: asked.limit]]
+    return Bounded(made, truncated=truncated)
+
+
+def sought(
+    reader: Reader, asked: Asked, routes: Routes
+) -> tuple[MemoryEdges, None] | tuple[Edges, tuple[list[Found], bool]]:
+    """The edges in memory; or those of the store with what `taken_from` finds there, while that is less work."""
+    cut, direction, names = asked.cut, routes.direction, routes.predicates
+    quick = quick_of(reader, reads=2 * asked.longest)
     if quick is None:
         edges = Edges(reader, cut, direction, names, PATIENCE)
-        found, truncated = _taken(asked, edges)
-        if edges.truncated:
-            quick = quick_of(reader, reads=EVERYTHING)
-            if quick is None:
-                edges = Edges(reader, cut, direction, names, _ROWS)
-                found, truncated = _taken(asked, edges)
-    if quick is not None:
-        from semgraph.walk.memory import MemoryEdges
+        found = taken_from(edges, asked)
+        if not edges.truncated:
+            return edges, found
+        quick = quick_of(reader, reads=EVERYTHING)
+        if quick is None:
+            edges = Edges(reader, cut, direction, names, _ROWS)
+            return edges, taken_from(edges, asked)
+    from semgraph.walk.memory import MemoryEdges
 
-        edges = memory = MemoryEdges(reader, quick, cut, direction, names, _ROWS)
-        if mode == "snapshot" and longest:
-            return _at_instant(reader, memory, asked, routes)
-        found, truncated = _taken(asked, edges)
-    return Bounded([_path(reader, edges, cut, mode, each) for each in found[:limit]], truncated=truncated)
+    return MemoryEdges(reader, quick, cut, direction, names, _ROWS), None
 
 
-def _at_instant(reader: Reader, edges: MemoryEdges, asked: _Asked, routes: Routes) -> Bounded[Path]:
+def _at_instant(reader: Reader, edges: MemoryEdges, asked: Asked, routes: Routes) -> Bounded[Path]:
     """The same at one instant from memory: the shortest ones are sought from both ends, and often they are enough."""
     cut, limit = asked.cut, asked.limit
     found = edges.shortest(asked.source, asked.target, asked.longest, limit + 1)
@@ -220,7 +248,7 @@ def _at_instant(reader: Reader, edges: MemoryEdges, asked: _Asked, routes: Route
     if len(made) == limit:
         more = partial(_more, later, cut, (asked.source, asked.target), routes)
         return Bounded(made, truncated=more)
-    rest, truncated = _taken(asked._replace(limit=limit - len(made)), edges, found.length + 1)
+    rest, truncated = taken_from(edges, asked._replace(limit=limit - len(made)), found.length + 1)
     made += [_path(reader, edges, cut, "snapshot", each) for each in rest[: limit - len(made)]]
     return Bounded(made, truncated=truncated)
 
@@ -234,7 +262,6 @@ def quick_paths(
     """
     if routes.mode != "snapshot":
         return None
-
     index = session.indexes.get(session.scope)
     if index is None or index.columns is None:
         return None
@@ -296,9 +323,9 @@ def _walk_path(looks: Looks, later: Later, cut: Cut, walk: Walk) -> Path:
     return Path(tuple(name.entity for name in walk.named), confidence, told)
 
 
-def _taken(asked: _Asked, edges: _Edges, first: int = 1) -> tuple[list[_Found], bool]:
+def taken_from(edges: _Edges, asked: Asked, first: int = 1) -> tuple[list[Found], bool]:
     """The paths from a length on, up to one more than asked for, and whether there are more."""
-    graph, taken = _Graph(edges, asked.source, asked.target), list[_Found]()
+    graph, taken = _Graph(edges, asked.source, asked.target), list[Found]()
     search = _Search(graph, asked)
     for length in range(1, asked.longest + 1):
         if len(taken) > asked.limit:
@@ -309,7 +336,7 @@ def _taken(asked: _Asked, edges: _Edges, first: int = 1) -> tuple[list[_Found], 
     return taken, len(taken) > asked.limit or edges.truncated or search.truncated
 
 
-class _Found(NamedTuple):
+class Found(NamedTuple):
     """A path before its facts are made."""
 
     nodes: tuple[int, ...]
@@ -319,13 +346,13 @@ class _Found(NamedTuple):
 class _Search:
     """Takes the paths of one length after the other out of a graph, best first."""
 
-    def __init__(self, graph: _Graph, asked: _Asked) -> None:
+    def __init__(self, graph: _Graph, asked: Asked) -> None:
         self.graph = graph
         self.cut, self.mode, self.source, self.target, *_ = asked
         self.left = _STEPS
         self.truncated = False
 
-    def of_length(self, length: int) -> Iterator[_Found]:
+    def of_length(self, length: int) -> Iterator[Found]:
         """The paths of just so many steps, in order."""
         bounds = self.graph.bounds(self.source, self.target, length)
         if self.source not in bounds[length]:
@@ -341,7 +368,7 @@ class _Search:
             _, names, _, _, nodes, ways = heapq.heappop(heap)
             left = length - len(nodes) + 1
             if left == 0:
-                yield _Found(nodes, ways[0])
+                yield Found(nodes, ways[0])
                 continue
             for far, edges in self.graph.steps.get(nodes[-1], {}).items():
                 bound = bounds[left - 1].get(far, -1)
@@ -429,7 +456,7 @@ def _by_interval(way: _Way) -> tuple[Any, ...]:
     return (way.start, -way.end, -way.weight, *_tie(way))
 
 
-def _path(reader: Reader, edges: _Edges, cut: Cut, mode: Mode, found: _Found) -> Path:
+def _path(reader: Reader, edges: _Edges, cut: Cut, mode: Mode, found: Found) -> Path:
     way = found.way
     told: Told | Callable[[], Told]
     if isinstance(edges, Edges):
