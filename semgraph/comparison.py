@@ -11,19 +11,22 @@ if TYPE_CHECKING:
 
     from semgraph.model import ConflictSet, Fact
     from semgraph.reader import Reading
+    from semgraph.vocabulary import Predicate
 
     Side = tuple[Sequence[Reading], Sequence[Fact], Sequence[ConflictSet]]
 
 __all__ = ["compare"]
 
 
-def compare(before: Side, after: Side, *, whole: bool, single: Callable[[Reading], bool]) -> Diff:
+def compare(before: Side, after: Side, *, whole: bool, entry: Callable[[str], Predicate]) -> Diff:
     """What differs; `whole` compares timelines (value and interval), else which values hold."""
-    old = {_key(r, whole=whole): (r, fact) for r, fact in zip(before[0], before[1], strict=True)}
-    new = {_key(r, whole=whole): (r, fact) for r, fact in zip(after[0], after[1], strict=True)}
+    old, new = (
+        {_key(r, entry, whole=whole): (r, fact) for r, fact in zip(side[0], side[1], strict=True)}
+        for side in (before, after)
+    )
     opened = [new[key] for key in new if key not in old]
     closed = [old[key] for key in old if key not in new]
-    pairs = _pairs(closed, opened, single)
+    pairs = _pairs(closed, opened, entry)
     sets = [{_set_key(s): s for s in side[2]} for side in (before, after)]
     return Diff(
         opened=tuple(sorted((fact for _, fact in opened), key=_order)),
@@ -34,21 +37,26 @@ def compare(before: Side, after: Side, *, whole: bool, single: Callable[[Reading
     )
 
 
-def _key(r: Reading, *, whole: bool) -> tuple[object, ...]:
+def _key(r: Reading, entry: Callable[[str], Predicate], *, whole: bool) -> tuple[object, ...]:
+    """What tells facts apart; a symmetric one is the same from whichever end it was told first."""
     row = r.row
-    value = (row.subject, row.predicate, row.object, row.negative, row.separators)
+    subject = f"e{row.subject}"
+    ends = (subject, row.object)
+    if entry(row.predicate).symmetric:
+        ends = (min(ends), max(ends))
+    value = (*ends, row.predicate, row.negative, row.separators)
     return (*value, row.valid_from, row.valid_to) if whole else value
 
 
 def _pairs(
-    closed: list[tuple[Reading, Fact]], opened: list[tuple[Reading, Fact]], single: Callable[[Reading], bool]
+    closed: list[tuple[Reading, Fact]], opened: list[tuple[Reading, Fact]], entry: Callable[[str], Predicate]
 ) -> list[tuple[Fact, Fact]]:
     """A closed and an opened fact belong together if they tell of one value, or are alone in a one-valued fluent."""
     found: list[tuple[Fact, Fact]] = []
     left = list(opened)
     for whose in (_value, _fluent):
         for r, fact in [c for c in closed if all(c[1] is not old for old, _ in found)]:
-            if whose is _fluent and not single(r):
+            if whose is _fluent and not (r.row.separators or entry(r.row.predicate).cardinality == "one"):
                 continue
             rivals = [c for c in closed if whose(c[0]) == whose(r) and all(c[1] is not old for old, _ in found)]
             partners = [o for o in left if whose(o[0]) == whose(r)]

@@ -310,6 +310,10 @@ class Directory:
             rows = valid
         return min(rows, key=lambda row: row.recorded_at).entity
 
+    def borne(self, name: str | Entity, instant: int) -> int:
+        """The entity that a name was given to, be it merged with another; for names that one is known to bear."""
+        return self.resolve(name, instant, instant, "")
+
     def create(
         self, name: str, recorded_at: int, source: str, bounds: Bounds | None = None, *, number: int | None = None
     ) -> int:

@@ -24,7 +24,6 @@ __all__ = ["Parallel"]
 class _Value(NamedTuple):
     row: FactRow
     breaths: frozenset[tuple[str, str, object]]
-    additive: bool
     imported: bool
     key: str
 
@@ -35,13 +34,19 @@ class Parallel:
     def __init__(
         self, facts: Sequence[tuple[FactRow, Body]], claims: Mapping[str, ClaimRow], snapshot: Snapshot
     ) -> None:
+        positive = [(row, body) for row, body in facts if not row.negative]
         self._values = [
             _value(row, [claims[c] for c in body.claims], [claims[c] for c in body.absorbed], snapshot)
-            for row, body in facts
-            if body.basis != "unknown" and not row.negative
+            for row, body in positive
+            if body.basis != "unknown"
         ]
         self._by_id = {value.row.id: value for value in self._values}
-        self._additive = {value.row.object for value in self._values if value.additive}
+        # One word that a value is said beside others counts for all its segments, whenever it speaks of.
+        self._additive = {
+            row.object
+            for row, body in positive
+            if any(claims[c].kind == "also" for c in (*body.claims, *body.absorbed))
+        }
         self._apart = self._kept_apart(snapshot)
 
     def rivals(self, fact: str) -> list[tuple[str, int, int, bool]]:
@@ -89,7 +94,6 @@ def _value(row: FactRow, claims: Sequence[ClaimRow], absorbed: Sequence[ClaimRow
     return _Value(
         row,
         frozenset(breaths),
-        any(c.kind == "also" for c in claims),
         all(source_class(c.source) == "imported" for c in (*claims, *absorbed)),
         snapshot.name_key(row.object),
     )

@@ -313,7 +313,12 @@ class Reader:
         if not self.snapshot.predicate(row.predicate).symmetric:
             return list[tuple[object, str]](rivals)
         rows = self.by_id(r for _, r in rivals)
-        return [(self._group(row, rows[r], mirrored=mirrored), r) for mirrored, r in rivals if r in rows]
+        return [
+            (place, r)
+            for mirrored, r in rivals
+            if r in rows
+            for place in self._places(row, rows[r], instant, mirrored=mirrored)
+        ]
 
     @staticmethod
     def status(row: FactRow, body: factrow.Body, instant: int, *, disputed: bool) -> str:
@@ -360,30 +365,33 @@ class Reader:
         for key, row in seeds.items():
             own = places.setdefault((False, row.subject, row.predicate, row.separators, ""), {})
             mine = rivals[key]
-            if of_subject[row.subject].issuperset(map(rival_of, mine)) and not any(map(is_mirrored, mine)):
+            plain = not self.snapshot.predicate(row.predicate).symmetric and not any(map(is_mirrored, mine))
+            if plain and of_subject[row.subject].issuperset(map(rival_of, mine)):
                 own[key] = mine
                 continue
             for rival in mine:
                 if (other := known.get(rival[0])) is not None:
-                    place = self._group(row, other, mirrored=rival[3])
-                    places.setdefault(place, {}).setdefault(key, []).append(rival)
+                    for place in self._places(row, other, instant, mirrored=rival[3]):
+                        places.setdefault(place, {}).setdefault(key, []).append(rival)
         found = ((place, both_ways(near)) for place, near in sorted(places.items(), key=itemgetter(0)))
         if instant is None:
             return [dispute for place, near in found for dispute in ever(place, near)]
         return [dispute for place, near in found for dispute in at_instant(place, near, instant)]
 
-    def _group(self, row: FactRow, other: FactRow, *, mirrored: bool) -> tuple[bool, int, str, str, str]:
-        """Which fluent two rivals dispute: their common subject, or their common object."""
-        if row.subject == other.subject and not mirrored:
-            return (False, row.subject, row.predicate, row.separators, "")
-        if row.object == other.object:
-            symmetric = self.snapshot.predicate(row.predicate).symmetric
-            if symmetric:
-                return (False, int(row.object[1:]), row.predicate, row.separators, "")
-            return (True, 0, row.predicate, "", row.object)
-        ends = {f"e{row.subject}", row.object} & {f"e{other.subject}", other.object}
-        shared = int(min(ends)[1:]) if ends else row.subject
-        return (False, shared, row.predicate, row.separators, "")
+    def _places(self, row: FactRow, other: FactRow, instant: int | None, *, mirrored: bool) -> list[Place]:
+        """The fluents in which two rivals dispute at an instant (None: ever): those of what they share."""
+        if not self.snapshot.predicate(row.predicate).symmetric:
+            if row.subject == other.subject and not mirrored:
+                return [(False, row.subject, row.predicate, row.separators, "")]
+            return [(True, 0, row.predicate, "", row.object)]
+        shared = _ends([row]) & _ends([other])
+        if len(shared) > 1:  # an edge and its negation: one dispute with what else is disputed at either end
+            rivals = chain(self.body(row).rivals, self.body(other).rivals)
+            near = self.by_id(r for r, start, end, _ in rivals if instant is None or start <= instant < end)
+            met = [_ends([third]) & shared for third in near.values()]
+            apart = {end for ends in met if len(ends) == 1 for end in ends}
+            shared = apart or {row.subject if row.subject == other.subject else min(shared)}
+        return [(False, end, row.predicate, row.separators, "") for end in sorted(shared)]
 
     def _conflict_set(self, d: Dispute, rows: dict[str, FactRow], instant: int | None) -> ConflictSet:
         readings = []
@@ -409,10 +417,10 @@ class Reader:
         )
 
 
-def _ends(claims: Iterable[ClaimRow]) -> set[int]:
-    """The entities that claims speak of."""
+def _ends(rows: Iterable[ClaimRow | FactRow]) -> set[int]:
+    """The entities that claims or facts speak of."""
     found = set()
-    for row in claims:
+    for row in rows:
         found.add(row.subject)
         if row.object[:1] == "e":
             found.add(int(row.object[1:]))

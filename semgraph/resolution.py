@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph import factrow
-from semgraph.errors import InputError, RejectedError
+from semgraph.errors import RejectedError
 from semgraph.model import ConflictSet, Entity, Literal
 from semgraph.statement import Said, Thing
 from semgraph.stating import PLAIN, claim_bounds, masked_by, rank_of
@@ -19,18 +19,27 @@ if TYPE_CHECKING:
     from semgraph.reader import Reader
     from semgraph.store.schema import ClaimRow, FactRow
 
-__all__ = ["correction", "settlement"]
+__all__ = ["Spoken", "correction", "same_edge", "settlement", "side"]
 
 
-def correction(reader: Reader, row: FactRow, said: Said) -> list[Said]:
+class Spoken(NamedTuple):
+    """An edge as somebody called its ends, and when they bore these names."""
+
+    subject: Any
+    object: Any
+    instant: int
+
+
+def correction(reader: Reader, row: FactRow, said: Said, wrong: Spoken) -> list[Said]:
     """The claims of a correction: a mask over the old segment, and each supporting claim as `said` puts it."""
     body = factrow.decode(row)
+    subject, ref = _named(reader, row, wrong)
     claims = reader.ledger.fetch(body.claims)
     # A claim that began before the segment keeps what lies before it; its substitute begins where the segment does.
     mask = Said(
-        _entity(reader, row.subject),
+        _entity(reader, subject),
         said.predicate,
-        _thing(reader, row.object, claims[body.claims[0]]),
+        _thing(reader, ref, claims[body.claims[0]]),
         negative=False,
         opposed=bool(row.negative),
         kind="correct",
@@ -47,6 +56,17 @@ def correction(reader: Reader, row: FactRow, said: Said) -> list[Said]:
     again = [*(claims[c] for c in body.claims if c in claims), *ends]
     denials = _denials(reader, row, said)
     return [mask, *(_outlasting(_reissued(claim, row, body, said), claim, denials) for claim in again)]
+
+
+def _named(reader: Reader, row: FactRow, wrong: Spoken) -> tuple[int, str]:
+    """The ends of a segment as they were called: of merged entities the one that bore the name, should they part."""
+    directory, snapshot = reader.directory, reader.snapshot
+    subject = directory.borne(wrong.subject, wrong.instant)
+    if not row.object.startswith("e") or not isinstance(wrong.object, (str, Entity)):
+        return subject, row.object
+    far = directory.borne(wrong.object, wrong.instant)
+    turned = snapshot.entity(subject) != row.subject
+    return (far, f"e{subject}") if turned else (subject, f"e{far}")
 
 
 def _ends_value(reader: Reader, claim: ClaimRow, row: FactRow, body: factrow.Body) -> bool:
@@ -78,12 +98,25 @@ def _reissued(claim: ClaimRow, row: FactRow, body: factrow.Body, said: Said) -> 
     )
 
 
+def same_edge(reader: Reader, row: FactRow, said: Said) -> bool:
+    """Whether a fact is the very edge that is said."""
+    subject, ref = _edge(reader, said)
+    turned = said.predicate.symmetric and (f"e{subject}", ref) == (row.object, f"e{row.subject}")
+    return turned or (subject, ref) == (row.subject, row.object)
+
+
+def _edge(reader: Reader, said: Said) -> tuple[int | None, str]:
+    """The subject and the reference of the object as they are known now; None and `eNone` for a name that is not."""
+    subject, ref = reader.directory.one(said.subject, reader.snapshot), said.thing.ref
+    if said.thing.entity is not None:
+        ref = f"e{reader.directory.one(said.thing.entity, reader.snapshot)}"
+    return subject, ref
+
+
 def _denials(reader: Reader, row: FactRow, said: Said) -> list[ClaimRow]:
     """What denied the new value before, in a voice that the correction outweighs by being later."""
     snapshot, entry = reader.snapshot, said.predicate
-    subject, ref = reader.directory.one(said.subject, snapshot), said.thing.ref
-    if said.thing.entity is not None:
-        ref = f"e{reader.directory.one(said.thing.entity, snapshot)}"
+    subject, ref = _edge(reader, said)
     if subject is None:
         return []
     told = [r for r in snapshot.on_subject(subject, entry.name) if snapshot.resolved(r.object) == ref]
@@ -138,7 +171,7 @@ def settlement(
     rows = reader.by_id(fact.id for fact in conflict.facts)
     members = [rows[fact.id] for fact in conflict.facts]
     shared = None if conflict.subject is None else _number(conflict.subject)
-    chosen = [r for r in members if winner is not None and not r.negative and _side(r, shared) == winner]
+    chosen = [r for r in members if winner is not None and not r.negative and side(r, shared) == winner]
     if choice == "choose" and not chosen:
         return []
     losers = [
@@ -153,8 +186,8 @@ def settlement(
     return made
 
 
-def _side(row: FactRow, shared: int | None) -> str:
-    """What competes in the conflict: the far end of a shared subject, or the subject where the object is shared."""
+def side(row: FactRow, shared: int | None) -> str:
+    """What competes in a conflict: the far end of a shared subject, or the subject where the object is shared."""
     if shared is None:
         return f"e{row.subject}"
     return row.object if row.subject == shared else f"e{row.subject}"
@@ -184,14 +217,20 @@ def _ended(reader: Reader, loser: _Loser, source: str) -> Said:
 
 
 def _reaffirmed(reader: Reader, row: FactRow, losers: Sequence[_Loser], source: str) -> Said | None:
-    """The winner said again; a change where a negative lost to it, and nothing for a stretch that is over."""
+    """The winner said again; a change where a negative lost to it, and nothing for a stretch that is over.
+
+    One that has not begun is said from its beginning on: what holds today stays as it is.
+    """
     denied = [loser for loser in losers if loser.fact.negative]
     if denied:
         start, end = min(loser.start for loser in denied), max(loser.end for loser in denied)
         return _told(reader, row, source, kind="change", start=start, end=end)
     if losers and all(loser.end != POS_INF for loser in losers):
         return None
-    return _told(reader, row, source, kind="state", start=None, end=POS_INF)
+    begins = min((loser.start for loser in losers if loser.end == POS_INF), default=NEG_INF)
+    return _told(
+        reader, row, source, kind="state", start=begins if begins > reader.session.now() else None, end=POS_INF
+    )
 
 
 def _told(reader: Reader, row: FactRow, source: str, *, kind: str, start: int | None, end: int) -> Said:
@@ -212,25 +251,6 @@ def _told(reader: Reader, row: FactRow, source: str, *, kind: str, start: int | 
         qualifiers=claim.qualifiers,
         text=None,
     )
-
-
-def find_conflict(
-    reader: Reader, rows: Sequence[FactRow], instant: int, conflict: ConflictSet | str | None
-) -> ConflictSet | None:
-    """The conflict set meant: the one given, or the one of these facts that holds at the instant."""
-    if conflict is None:
-        sets = reader.conflict_sets(rows, instant)
-        if len(sets) > 1:
-            raise InputError(
-                f"{len(sets)} conflicts hold there at once; pass conflict=, one of conflicts(), to say which"
-            )
-        return sets[0] if sets else None
-    wanted = conflict.id if isinstance(conflict, ConflictSet) else conflict
-    every = reader.conflict_sets(reader.rows(disputed=1), None)
-    found = next((s for s in every if s.id == wanted), None)
-    if found is None:
-        raise InputError(f"no conflict has the id {wanted!r} now; list them with conflicts()")
-    return found
 
 
 def _entity(reader: Reader, number: int) -> Entity:
@@ -263,6 +283,6 @@ def shown(value: object) -> str:
 def compatible_pairs(conflict: ConflictSet, snapshot: Snapshot, rows: Sequence[FactRow]) -> list[tuple[str, str]]:
     """Every pair of positive values of a conflict, smaller reference first."""
     shared = None if conflict.subject is None else _number(conflict.subject)
-    refs = sorted({_side(row, shared) for row in rows if not row.negative})
+    refs = sorted({side(row, shared) for row in rows if not row.negative})
     refs = sorted({snapshot.resolved(ref) for ref in refs})
     return [(a, b) for i, a in enumerate(refs) for b in refs[i + 1 :]]

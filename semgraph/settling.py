@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semgraph import audit, resolution
+from semgraph import audit, choosing, resolution
 from semgraph.gate import check_note
 from semgraph.model import Outcome, Receipt
 from semgraph.reader import Reader
-from semgraph.statement import object_ref
 from semgraph.store.schema import CompatRow, RetractionRow
 from semgraph.temporal import POS_INF, exact
 from semgraph.writing import Writer
@@ -28,11 +27,13 @@ if TYPE_CHECKING:
 __all__ = ["correct", "mark", "settle"]
 
 
-def correct(writer: Writer, rows: Sequence[FactRow], said: Said, old: str) -> Receipt:
-    """The receipt of a correction of the segments that hold; RejectedError if there are none."""
+def correct(writer: Writer, rows: Sequence[FactRow], said: Said, wrong: resolution.Spoken, shown: str) -> Receipt:
+    """The receipt of a correction of the segments that hold; RejectedError, which shows the edge, if there are none."""
     if not rows:
-        raise resolution.nothing_to_correct(old)
-    told = [one for row in rows for one in resolution.correction(writer.reader(), row, said)]
+        raise resolution.nothing_to_correct(shown)
+    if any(resolution.same_edge(writer.reader(), row, said) for row in rows):
+        return Receipt(Outcome.IDEMPOTENT, why="it says what holds there: nothing to correct")
+    told = [one for row in rows for one in resolution.correction(writer.reader(), row, said, wrong)]
     return _summed(writer, writer.write([(one, None) for one in told]), Outcome.UPDATE)
 
 
@@ -54,14 +55,18 @@ def settle(
         writer = Writer(session, recorded_at)
         reader = writer.reader()
         instant = max(session.now(), recorded_at) if valid_at is None else valid_at
-        found = resolution.find_conflict(reader, _disputed(reader, *named, qualifiers), instant, conflict)
-        if found is None:
-            return Receipt(Outcome.IDEMPOTENT, why="no conflict holds there: nothing to settle")
+        chosen = object if choice == "choose" else None
+        if conflict is None:
+            meant = choosing.named(reader, *named, chosen, instant, qualifiers)
+        else:
+            meant = choosing.given(reader, conflict, chosen)
+        if isinstance(meant, str):
+            return Receipt(Outcome.IDEMPOTENT, why=meant)
+        found, winner = meant
         if not found.since.instant <= instant < (POS_INF if found.until is None else found.until.instant):
             instant = found.since.instant
         if choice == "keep_both":
             return _keep_both(writer, reader, found)
-        winner = _winner(reader, found, object) if choice == "choose" else None
         told = resolution.settlement(reader, found, choice, winner, instant, source)
         if not told:
             return Receipt(Outcome.IDEMPOTENT, why="the value is not one of those in conflict: nothing changes")
@@ -106,34 +111,6 @@ def _summed(writer: Writer, written: Written, outcome: Outcome) -> Receipt:
         conflict=next((part.conflict for part in parts if part.conflict is not None), None),
         recorded_at=exact(written.recorded_at),
     )
-
-
-def _disputed(
-    reader: Reader, subject: Name | None, predicate: str | None, qualifiers: Mapping[str, Any] | None
-) -> list[FactRow]:
-    """The disputed facts of the fluent, or of the shared object, that a settlement names."""
-    if subject is None or predicate is None:
-        return []
-    resolved = reader.snapshot.registry.resolve(predicate)
-    number = reader.directory.one(subject, reader.snapshot)
-    if number is None:
-        return []
-    name = resolved.predicate.name
-    rows = reader.rows(disputed=1, predicate=name, subject=number)
-    if resolved.predicate.symmetric or resolved.predicate.unique_object or resolved.inverse:
-        rows += reader.rows(disputed=1, predicate=name, object=f"e{number}")
-    return audit.with_qualifiers(reader, rows, qualifiers)
-
-
-def _winner(reader: Reader, found: ConflictSet, object: Any) -> str | None:
-    """The reference of the value, or for a unique object of the subject, that is to stand."""
-    named = object
-    if found.subject is not None:
-        named = object_ref(object, reader.snapshot.predicate(found.predicate))
-    if named is None or (isinstance(named, str) and named[:2] in ("l:", "x:")):
-        return named
-    number = reader.directory.one(named, reader.snapshot)
-    return None if number is None else f"e{number}"
 
 
 def _keep_both(writer: Writer, reader: Reader, found: ConflictSet) -> Receipt:

@@ -114,7 +114,7 @@ class Stating:
             hits = bool(mask.opposed) == bool(row.negative) and not _explicit_end(row) and self._same_object(mask, row)
             if hits and (voice > rank or (voice == rank and mask.said_at >= row.said_at)):
                 start, end = _stated_interval(mask)
-                pieces = [p for s in pieces if not start <= s.start < end for p in _before(s, start, end)]
+                pieces = [part for piece in pieces for part in _unmasked(piece, start, end)]
         return pieces
 
     def _same_object(self, a: ClaimRow, b: ClaimRow) -> bool:
@@ -286,9 +286,16 @@ def _without(s: Statement, start: int, end: int) -> list[Statement]:
     return _inside(s, NEG_INF, start, "resumed") + _inside(s, end, POS_INF, "resumed")
 
 
-def _before(s: Statement, start: int, end: int) -> list[Statement]:
-    """The statement up to where an interval begins, if the two overlap; else all of it."""
-    return _inside(s, NEG_INF, start, "resumed") if s.start < start < s.end and end > s.start else [s]
+def _unmasked(s: Statement, start: int, end: int) -> list[Statement]:
+    """What a mask of this interval leaves: nothing of what began in it, of what began before what lies before it.
+
+    A statement whose start nobody knows speaks of the time up to its end.
+    """
+    if s.basis == "unknown":
+        return [] if start < s.end <= end else [s]
+    if start <= s.start < end:
+        return []
+    return _inside(s, NEG_INF, start, "resumed") if s.start < start < s.end else [s]
 
 
 def _inside(s: Statement, start: int, end: int, basis: str) -> list[Statement]:

@@ -202,13 +202,17 @@ class TellingView(GraphView):
         """
 
         def work(writer: Writer, said: Said) -> Receipt:
-            view = GraphView(self._session, Slice(valid_at=self._session.instant(valid_at)))
+            instant = self._session.instant(valid_at)
+            turned = self._session.ledger.registry().resolve(predicate).inverse
+            near, far = (old, subject) if turned else (subject, old)
+            wrong, shown = resolution.Spoken(near, far, instant), f"{subject} {predicate} {resolution.shown(old)}"
+            view = GraphView(self._session, Slice(valid_at=instant))
             try:
                 with view.reading() as reader:
                     rows = view.held_rows(reader, subject, predicate, old, qualifiers)
+                return settling.correct(writer, rows, said, wrong, shown)
             except AmbiguousNameError as error:
                 raise RejectedError("ambiguous_entity", str(error)) from None
-            return settling.correct(writer, rows, said, f"{subject} {predicate} {resolution.shown(old)}")
 
         return guarded(
             self._session,

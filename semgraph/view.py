@@ -474,11 +474,7 @@ class GraphView(WalkingView, NamedView):
                 disputed = [r.row for r in readings if r.body.rivals]
                 sets = reader.conflict_sets(disputed, None if whole else view._instant(), view._slice.window)
                 sides.append((readings, facts, sets))
-        return compare(sides[0], sides[1], whole=whole, single=self._single)
-
-    def _single(self, r: Reading) -> bool:
-        """Whether the fact stands in a fluent that takes one value at a time."""
-        return bool(r.row.separators) or self._session.ledger.registry().entry(r.row.predicate).cardinality == "one"
+        return compare(sides[0], sides[1], whole=whole, entry=self._session.ledger.registry().entry)
 
 
 def is_graph(view: object) -> TypeGuard[KnowledgeGraph]:

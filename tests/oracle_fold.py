@@ -82,6 +82,7 @@ class Segment:
 @dataclass(slots=True, eq=False)
 class Holder:
     value: Value
+    slot: object
     start: int
     basis: str
     lo: int
@@ -201,8 +202,9 @@ class Fold:
         return START_CHANGE if take.claim.change else START_STATE
 
     def _slot(self, take: Take) -> object:
-        """Events of one value are one fact only if they are of one interval."""
-        return (take.value, take.start, take.stop) if self.rules.predicate.event else take.value
+        """Events of one value are one fact only if they are of one interval; that there was none is no event."""
+        event = self.rules.predicate.event and take.value[0] == "+"
+        return (take.value, take.start, take.stop) if event else take.value
 
     def _log(self, take: Take) -> Told:
         return self.told.setdefault(take.claim.id, Told())
@@ -230,7 +232,7 @@ class Fold:
                 self._close(key, t, d, "refined" if row == "6" else "superseded")
             elif row == "13":
                 self._suspend(self.holders[key], d, t)
-        holder = Holder(d.value, t, d.basis, d.lo, d.hi)
+        holder = Holder(d.value, slot, t, d.basis, d.lo, d.hi)
         self.holders[slot] = holder
         self._join(holder, d, t)
 
@@ -393,8 +395,8 @@ class Fold:
                     self._leave(w, x, t)
             if not w.supports:
                 del self.holders[slot]
-                reason = {"stated": "ended"}.get(c.stop_kind, c.stop_kind)
-                self._emit(w, t, reason, w.value)
+                kinds = {x.stop_kind for x in self.takes if self._slot(x) == slot and x.stop == t}
+                self._emit(w, t, "ended" if "stated" in kinds else c.stop_kind, w.value)
         self._release(gone, t)
 
     # effects
@@ -465,7 +467,10 @@ class Fold:
             windows = [
                 (x.claim.end_hi - x.claim.end_lo, x.claim.end_lo, x.claim.end_hi)
                 for x in self.takes
-                if x.value == w.value and x.stop == t and x.stop_kind == "stated" and id(x.claim) not in self.dropped
+                if self._slot(x) == w.slot
+                and x.stop == t
+                and x.stop_kind == "stated"
+                and id(x.claim) not in self.dropped
             ]
             if windows:
                 _, segment.end_lo, segment.end_hi = min(windows)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from oracle import Oracle
+    from oracle_model import Entry
 
 
 class Settling:
@@ -35,15 +36,17 @@ class Settling:
             fact = _fact_of(self, wrong, when, quals)
             if fact is None:
                 raise Refused("nothing_to_correct")
+            if _edge(self, wrong) == _edge(self, right):
+                return _outcome("IDEMPOTENT", [])
             again = _told_again(self, fact)
-            bounds = [min([fact.start, *(c.start for c in fact.base_claims)]), fact.end]
+            bounds = [fact.start, fact.end]
             mask = self._mask(
                 wrong, recorded, spoken, source=source, ref=ref, quals=dict(fact.separators),
                 said_given=said is not None,
                 start=None if bounds[0] == NEG_INF else exact(bounds[0]),
                 end=None if bounds[1] == POS_INF else exact(bounds[1]),
             )  # fmt: skip
-            copies = [_copied(self, c, right, recorded, source=source, ref=ref) for c in again]
+            copies = [_copied(self, c, fact, right, recorded, source=source, ref=ref) for c in again]
             written = [mask] + [_outlasting(self, c, spoken) for c in copies]
             for claim in written:
                 self._store(claim)
@@ -59,14 +62,12 @@ class Settling:
 
         def work(recorded: int) -> Outcome:
             when = recorded if as_of is None else self.instant(as_of)
-            conflict = _conflict_of(self, s, p, o if choice == "choose" else None, when=when, quals=quals)
-            if conflict is None:
+            meant = _conflict_of(self, s, p, o if choice == "choose" else None, when=when, quals=quals)
+            if meant is None:
                 return _outcome("IDEMPOTENT", [])
+            conflict, chosen = meant
             if choice == "keep_both":
                 return _keep_both(self, conflict, recorded)
-            chosen = _chosen(self, conflict, p, o, when) if choice == "choose" else None
-            if choice == "choose" and chosen is None:
-                return _outcome("IDEMPOTENT", [])
             claims = _settled(self, conflict, chosen, when, recorded)
             for claim in claims:
                 self._store(claim)
@@ -101,6 +102,13 @@ def _fact_of(oracle: Oracle, told: Written, when: int, quals: dict[str, Any] | N
     return found[0] if found else None
 
 
+def _edge(oracle: Oracle, told: Written) -> frozenset[Obj | None] | tuple[Obj, Obj | None]:
+    obj = told.object
+    final = ("e", oracle.names.final(obj[1])) if obj and obj[0] == "e" else obj
+    ends = (("e", oracle.names.final(told.subject)), final)
+    return frozenset(ends) if told.entry.symmetric else ends
+
+
 def oracle_key(value: Any) -> str:
     return literal_key(str(value))
 
@@ -117,7 +125,14 @@ def _told_again(oracle: Oracle, fact: Fact) -> list[Claim]:
     return again
 
 
-def _copied(oracle: Oracle, claim: Claim, told: Written, recorded: int, *, source: str, ref: str | None) -> Claim:
+def _copied(
+    oracle: Oracle, claim: Claim, fact: Fact, told: Written, recorded: int, *, source: str, ref: str | None
+) -> Claim:
+    """The claim with the new object; of one that began before the segment, what is left from there on."""
+    if claim in fact.base_claims and claim.start < fact.start and claim.basis != "unknown":
+        hi = max(fact.hi, fact.start + 1)
+        claim = replace(claim, basis="stated", start=fact.start, start_lo=fact.lo, start_hi=hi)
+
     def bound(at: int, lo: int, hi: int, *, given: bool) -> Bound | None:
         return Bound(at, lo, hi, "instant", hi) if given else None
 
@@ -152,36 +167,43 @@ def _outlasting(oracle: Oracle, claim: Claim, spoken: int) -> Claim:
 # -- settle
 
 
-def _conflict_of(oracle: Oracle, s: str, p: str, o: Any, *, when: int, quals: dict[str, Any] | None) -> Conflict | None:
-    entry, inverse, _ = oracle.registry.resolve(p)
-    ids = {oracle.names.final(e) for e in oracle.names.raw(s)}
+def _conflict_of(
+    oracle: Oracle, s: str, p: str, o: Any, *, when: int, quals: dict[str, Any] | None
+) -> tuple[Conflict, Fact | None] | None:
+    """The conflict about s, and its member o; the edge may be named from either end. Refused if there are several."""
+    entry = oracle.registry.resolve(p)[0]
     found = [c for c in oracle.world().conflicts_at(when) if c.predicate == entry.name]
-    shared = [c for c in found if c.subject is None and (c.object in {("e", i) for i in ids} or _is_key(c.object, s))]
-    own = [c for c in found if c.subject in ids]
-    if inverse and o is not None:
-        own = [c for c in found if c.subject in {oracle.names.final(e) for e in oracle.names.raw(str(o))}]
     if quals and entry.one_by:
         wanted = {q: oracle_key(v) for q, v in quals.items()}
-        own = [c for c in own if all(wanted.get(q) == v for q, v in c.facts[0].separators)]
-    candidates = shared + own
-    if o is not None:
-        candidates = [c for c in candidates if _chosen(oracle, c, p, o, when) is not None]
-    return candidates[0] if candidates else None
+        found = [c for c in found if all(wanted.get(q) == v for q, v in c.facts[0].separators)]
+    near, far = _meant(oracle, s), set() if o is None else _meant(oracle, o)
+    own = [c for c in found if _about(c, entry) & near]
+    if o is None:
+        meant: list[tuple[Conflict, Fact | None]] = [(c, None) for c in own]
+    else:
+        meant = _with_member(own, far) or _with_member([c for c in found if _about(c, entry) & far], near)
+    if len(meant) > 1:
+        raise Refused("input")
+    return meant[0] if meant else None
 
 
-def _is_key(obj: Obj | None, name: str) -> bool:
-    return obj is not None and obj[0] == "l" and obj[1] == oracle_key(name)
+def _meant(oracle: Oracle, name: Any) -> set[Obj]:
+    return {("l", oracle_key(name)), *(("e", oracle.names.final(e)) for e in oracle.names.raw(str(name)))}
 
 
-def _chosen(oracle: Oracle, conflict: Conflict, p: str, o: Any, when: int) -> Fact | None:
-    """The member that was chosen: by its object, of a shared object by its subject."""
-    reader = oracle.read(explicit=False)
-    if conflict.subject is None:
-        ids = {oracle.names.final(e) for e in oracle.names.raw(str(o))}
-        return next((f for f in conflict.facts if f.subject in ids), None)
-    name = oracle.registry.resolve(p)[0].name
-    obj = reader.object_of(o, name, when)
-    return next((f for f in conflict.facts if f.value == ("+", obj)), None)
+def _about(c: Conflict, entry: Entry) -> set[Obj]:
+    """A subject or a shared object; of an edge and its own negation, which a symmetric one has at both ends, both."""
+    if c.subject is None:
+        return {c.object}
+    values = {f.object for f in c.facts}
+    return {("e", c.subject), *(values if len(values) == 1 and entry.symmetric else ())}
+
+
+def _with_member(sets: list[Conflict], refs: set[Obj]) -> list[tuple[Conflict, Fact | None]]:
+    side = [
+        (c, f, ("e", f.subject) if c.subject is None else f.object) for c in sets for f in c.facts if not f.negative
+    ]
+    return [(c, f) for c, f, value in side if value in refs]
 
 
 def _keep_both(oracle: Oracle, conflict: Conflict, recorded: int) -> Outcome:
@@ -195,20 +217,30 @@ def _keep_both(oracle: Oracle, conflict: Conflict, recorded: int) -> Outcome:
 def _settled(oracle: Oracle, conflict: Conflict, chosen: Fact | None, when: int, recorded: int) -> list[Claim]:
     """The new claims: what each loser lost, and the winner said again if the dispute reaches the present."""
     claims: list[Claim] = []
-    present = False
+    open_since: list[int] = []
+    denied = False
     for fact in conflict.facts:
-        if fact is chosen:
+        if fact is chosen or not (chosen is None or _rivals(oracle, fact, chosen)):
             continue
         stretch = _stretch(oracle, conflict, fact, chosen, when)
-        present |= stretch[1] > recorded
+        open_since += [stretch[0]] if stretch[1] > recorded else []
         over = stretch[1] if stretch[1] <= recorded else None
         if not fact.negative:
             claims.append(_lost(oracle, fact, stretch[0], over, recorded))
         elif chosen is not None and oracle.world().flagged(fact, chosen):
             claims.append(_said_again(oracle, chosen, recorded, role="change", start=stretch[0], over=over))
-    if chosen is not None and present:
-        claims.append(_said_again(oracle, chosen, recorded, role="state", start=None, over=None))
+            denied = True
+    if chosen is not None and open_since and not denied:
+        start = min(open_since)
+        begun = start <= recorded
+        claims.append(_said_again(oracle, chosen, recorded, role="state", start=None if begun else start, over=None))
     return claims
+
+
+def _rivals(oracle: Oracle, fact: Fact, chosen: Fact) -> bool:
+    """Whether the two exclude each other: a third that excludes both may be all that has them in one set."""
+    world = oracle.world()
+    return world.flagged(fact, chosen) or world.flagged_mirror(fact, chosen)
 
 
 def _stretch(oracle: Oracle, conflict: Conflict, loser: Fact, chosen: Fact | None, when: int) -> Span:

@@ -88,16 +88,18 @@ class World:
 
     def masks_claim(self, mask: Claim, claim: Claim) -> bool:
         """Row 2, and 4.6: a deny of that value covers the start, from a higher rank or an equal one not older."""
-        if claim.explicit_end or claim.role in ("mask", "cut") or not self._same_edge(mask, claim):
-            return False
         if claim.basis == "unknown":
             at = claim.end if claim.end_kind == "stated" else claim.said
-            covered = mask.start < at <= mask.end or mask.end == POS_INF
+            covered = mask.start < at <= mask.end
         else:
             start = NEG_INF if self.entry(claim).cardinality == "once" else claim.start
             covered = mask.start <= start < mask.end
-        older = (self.rank(claim), claim.said) <= (self.rank(mask), mask.said)
-        return covered and older
+        return covered and self._outweighs(mask, claim)
+
+    def _outweighs(self, mask: Claim, claim: Claim) -> bool:
+        if claim.explicit_end or claim.role in ("mask", "cut") or not self._same_edge(mask, claim):
+            return False
+        return (self.rank(claim), claim.said) <= (self.rank(mask), mask.said)
 
     def _same_edge(self, a: Claim, b: Claim) -> bool:
         same = a.predicate == b.predicate and self.separators(a) == self.separators(b)
@@ -200,6 +202,10 @@ class World:
         allowed = self.allowed.get(claim.id, [(NEG_INF, POS_INF)])
         if whole.basis == "unknown":
             return [whole] if allowed else []
+        # What began before a segment that was corrected ends where that begins.
+        stops = [m.start for m in self.masks if whole.start < m.start < whole.stop and self._outweighs(m, claim)]
+        if stops:
+            whole = self._piece(whole, whole.start, min(stops), resumed=False)
         holes = self.cut_out(claim)
         spans = intersect(minus((whole.start, whole.stop), holes), allowed)
         return [self._piece(whole, a, b, resumed=any(a == end for _, end in holes)) for a, b in spans]
@@ -247,7 +253,7 @@ class World:
     def _rules(
         self, entry: Predicate, cardinality: str, group: list[tuple[Claim, Value]], kept: frozenset[frozenset[Value]]
     ) -> Rules:
-        also = frozenset(value for claim, value in group if claim.role == "also")
+        also = frozenset(v for claim, v in group if claim.role == "also" and v[0] == "+" and self.takes(claim, v))
         return Rules(entry, cardinality, self.key, declared=self._declared, kept=kept, additive=also)
 
     def _fold(self, group: list[tuple[Claim, Value]], rules: Rules, which: str) -> Fold:
@@ -284,26 +290,23 @@ class World:
                 back = self.forward.get((obj[1], name, separators))
                 others = [s for s in back.segments if s.value == (sign, ("e", subject))] if back else []
             said = [c.said for c, value in self.groups[fluent] if value == segment.value]
-            for piece, other in self._both(segment, others, unique=entry.unique):
-                base = piece.supports
-                if entry.symmetric and other is not None:
-                    base = list(dict.fromkeys(base + other.supports))
+            for piece in self._both(segment, others, coarser=not entry.symmetric):
                 turned = entry.symmetric and all(self.who(c.subject) != subject for c in piece.claims)
                 facts.append(
                     Fact(
                         subject, name, separators, segment.value, piece.start, piece.basis, piece.lo, piece.hi,
-                        piece.end, piece.end_lo, piece.end_hi, piece.reason, piece.ended_by, piece.stints, base,
-                        turned, said,
+                        piece.end, piece.end_lo, piece.end_hi, piece.reason, piece.ended_by, piece.stints,
+                        piece.supports, turned, said,
                     )
                 )  # fmt: skip
         return facts
 
     @staticmethod
-    def _both(segment: Segment, others: list[Segment] | None, *, unique: bool) -> list[tuple[Segment, Segment | None]]:
+    def _both(segment: Segment, others: list[Segment] | None, *, coarser: bool) -> list[Segment]:
         """The pieces of a segment that the mirrored timeline allows too; a bound comes from whoever is stricter."""
         if others is None:
-            return [(segment, None)]
-        pieces: list[tuple[Segment, Segment | None]] = []
+            return [segment]
+        pieces = []
         for other in others:
             start, end = max(segment.start, other.start), min(segment.end, other.end)
             if start >= end:
@@ -318,14 +321,14 @@ class World:
                 ]
                 for side in (segment, other)
             )
-            if unique:  # what supports an edge does so from both of its ends, coarser words from their own
-                both = {s.take.claim for s in stints} & {s.take.claim for s in back}
-                stints = [s for s in stints if s.take.claim in both or s.absorbed] if both else stints + back
+            # What supports an edge does so from both of its ends, coarser words from their own if that is no other's.
+            both = {s.take.claim for s in stints} & {s.take.claim for s in back}
+            stints = [s for s in stints if s.take.claim in both or (coarser and s.absorbed)] if both else stints + back
             piece = Segment(
                 segment.value, start, first.basis, first.lo, first.hi, end, last.end_lo, last.end_hi, last.reason,
                 last.ended_by, stints,
             )  # fmt: skip
-            pieces.append((piece, other))
+            pieces.append(piece)
         return pieces
 
     # conflicts

@@ -123,7 +123,6 @@ class EngineAndModel(RuleBasedStateMachine):
         self.steps: list[Step] = []
         self.seconds = 0
         self.vetoes: set[str] = set()
-        self.told_twice: set[str] = set()
 
     # -- both
 
@@ -137,8 +136,6 @@ class EngineAndModel(RuleBasedStateMachine):
         if step.get("o") == step.get("s") and "s" in step:
             return  # the model knows no irreflexive predicates
         step = self._comparable(step)
-        if op == "resolve" and any(m[0] in "¬N" for row in self.model.oracle.conflict_history() for m in row[2]):
-            self.told_twice.update(self.predicates)
         outcome = self.model._do(step)
         self._noted(step, outcome, self._play(step))
 
@@ -149,6 +146,8 @@ class EngineAndModel(RuleBasedStateMachine):
                 step["kind"] = "state"  # whether a change that times out holds an older word back, or drops it
             if step["p"] != "prefers":
                 step.pop("quals", None)
+            if step["p"] == "dislikes" and "pol" in step and step["kind"] == "change" and step.get("to") == "unknown":
+                del step["to"]  # the end of an end at some time that nobody knows
             if self.vetoes and "pol" in step and step["kind"] == "change":
                 step["kind"] = "state"  # an end in other words, in which the model heeds no veto
         return step
@@ -280,6 +279,8 @@ class EngineAndModel(RuleBasedStateMachine):
             return  # through an inverse name the two look at different ends
         if predicate == "ceo_of":
             s, o = o, s  # the object is shared, the winner a subject
+        if self._one(s, o):
+            return  # the model knows no irreflexive predicates
         given = {"o": o if choice == "choose" else None, "as_of": when}
         self._both("resolve", pause, s=s, p=predicate, choice=choice, **given)
 
@@ -307,6 +308,10 @@ class EngineAndModel(RuleBasedStateMachine):
             return  # the model would make the entity
         self.vetoes |= set(veto.values())
         self._both("do_not_remember", pause, **veto)
+
+    def _one(self, a: str, b: str) -> bool:
+        names = self.model.oracle.names
+        return bool({names.final(e) for e in names.raw(a)} & {names.final(e) for e in names.raw(b)})
 
     def _banned(self, s: str, p: int, *objects: str | None) -> bool:
         """Whether a gate may refuse it that the model has for what is added only: vetoes, and nothing of itself."""
@@ -486,18 +491,13 @@ class EngineAndModel(RuleBasedStateMachine):
 
     def _model_values(self, name: str, predicate: str, moment: str | None, *, possible: bool) -> list[Any]:
         held = self.model.oracle.values(name, predicate, moment, possible=possible)
-        rows = [
-            (shown_key(h.label), self._certain(predicate, h), bool(h.conflict), self._sure(predicate, h)) for h in held
-        ]
+        rows = [(shown_key(h.label), self._certain(predicate, h), bool(h.conflict), self._sure(h)) for h in held]
         return self._rows(rows, possible=possible)
 
     def _engine_values(self, name: str, predicate: str, moment: str | None, *, possible: bool) -> list[Any]:
         view = self.engine.graph if moment is None else self.engine.graph.at(moment)
         held = view.values(name, predicate, possible=possible)
-        rows = [
-            (shown_key(shown_object(f)), self._certain(predicate, f), f.conflicted, self._sure(predicate, f))
-            for f in held
-        ]
+        rows = [(shown_key(shown_object(f)), self._certain(predicate, f), f.conflicted, self._sure(f)) for f in held]
         return self._rows(rows, possible=possible)
 
     @staticmethod
@@ -510,13 +510,10 @@ class EngineAndModel(RuleBasedStateMachine):
         """As they are compared: the engine makes one of several claims with an unknown start and the same end."""
         return sorted({row[:3] for row in rows}) if possible else sorted(rows)
 
-    def _sure(self, predicate: str, held: Any) -> float:
-        """The confidence, where the two count alike.
-
-        Of a symmetric fact the model counts what supports it at the other end at another time; and where a value and
-        its own negation were settled it says the winner twice, the engine once.
-        """
-        return 0.0 if predicate in SYMMETRIC or predicate in self.told_twice else round(held.confidence, 9)
+    @staticmethod
+    def _sure(held: Any) -> float:
+        """The confidence, but for the order in which numbers were multiplied, also where a digit is just a half."""
+        return round(held.confidence + 1e-10, 8)
 
     @staticmethod
     def _asked(read: Any) -> Any:

@@ -574,6 +574,26 @@ def test_a_correction_that_is_corrected_back_brings_back_what_it_had_denied(pred
     assert kg.verify() == []
 
 
+@pytest.mark.parametrize("merged", [("Ann", "Bo"), ("Acme", "Globex"), ("Ann", "Acme")])
+@pytest.mark.parametrize(
+    "words", [("Ann", "works_at", "Acme"), ("Acme", "employs", "Ann"), ("Ann", "married_to", "Acme")]
+)
+def test_a_correction_speaks_of_the_entity_that_was_named(words: tuple[str, str, str], merged: tuple[str, str]) -> None:
+    """What was corrected while two entities were one is right where they are parted again."""
+    kg, clock = timed()
+    for name in ("Bo", "Globex"):
+        kg.add(name, "is_a", "thing")
+    subject, predicate, wrong = words
+    kg.add(subject, predicate, wrong, valid_from="2020")
+    clock.tick(seconds=1)
+    kg.names.merge(*merged)
+    clock.tick(seconds=1)
+    kg.correct(subject, predicate, wrong, "Acne")
+    kg.names.unmerge(merged[0])
+    assert [span[0] for span in spans(kg.during(), subject, predicate)] == ["Acne"]
+    assert kg.verify() == []
+
+
 def test_a_lower_voice_does_not_correct_back_to_what_a_higher_one_denied() -> None:
     kg, clock = timed()
     kg.add("Ann", "works_at", "Acme", valid_from="2020", source="tool:x")

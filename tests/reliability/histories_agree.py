@@ -6,7 +6,7 @@ import os
 from collections import deque
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from case_files import shown_key
 from case_runner import _label as label_of
@@ -15,13 +15,16 @@ from case_runner import _span as span_of
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 from oracle_cases import _open as open_span
-from test_state_machine import NAMES, EngineAndModel
+from test_state_machine import NAMES, SYMMETRIC, EngineAndModel
 
 from semgraph.temporal import NEG_INF
 
 from . import breaks
 from .children import Child, begun
 from .registry import Trial, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Operations in a history, at most; histories of one seed; and how many of these are lived through side by side.
 STEPS, _PART, _AT_ONCE = 16, 250, os.cpu_count() or 1
@@ -61,7 +64,7 @@ class History(EngineAndModel):
 
     def _model_diff(self, oracle: Any, date: str, later: str) -> Any:
         found = oracle.diff(date, later)
-        return [sorted((shown_key(s), p, shown_key(o)) for s, p, o in found[side]) for side in ("opened", "closed")]
+        return [sorted(_edge(*edge) for edge in found[side]) for side in ("opened", "closed")]
 
     def teardown(self) -> None:
         """Compare, and let go of the store."""
@@ -80,7 +83,15 @@ for _name in _COMPARED:  # as plain methods they are no invariants any more, whi
 def _diff(kg: Any, date: str, later: str) -> Any:
     found = kg.at(date).diff(kg.at(later))
     rows = [[(f.subject.label, f.predicate, shown_object(f)) for f in side] for side in (found.opened, found.closed)]
-    return [sorted((shown_key(s), p, shown_key(o)) for s, p, o in side) for side in rows]
+    return [sorted(_edge(*edge) for edge in side) for side in rows]
+
+
+def _edge(subject: str, predicate: str, object: str) -> tuple[str, str, str]:
+    """An edge; a symmetric one, which either end may have told first, from the same end always."""
+    ends = [shown_key(subject), shown_key(object)]
+    if predicate in SYMMETRIC:
+        ends.sort()
+    return ends[0], predicate, ends[1]
 
 
 def _near(oracle: Any, one: str, _: str, date: str) -> Any:
@@ -93,11 +104,16 @@ def _neighbors(kg: Any, one: str, _: str, date: str) -> Any:
 
 def _ways(oracle: Any, one: str, other: str, date: str) -> Any:
     ways = [tuple(map(shown_key, names)) for names, *_ in oracle.paths(one, other, date, mode="snapshot")]
-    return [list(way) for way in dict.fromkeys(ways)]  # the model tells parallel facts of other intervals apart
+    return _in_order(list(way) for way in dict.fromkeys(ways))  # the model tells parallel facts apart
 
 
 def _paths(kg: Any, one: str, other: str, date: str) -> Any:
-    return [[shown_key(e.label) for e in path.entities] for path in kg.at(date).paths(one, other)]
+    return _in_order([shown_key(e.label) for e in path.entities] for path in kg.at(date).paths(one, other))
+
+
+def _in_order(ways: Iterable[list[str]]) -> list[list[str]]:
+    """By names: the engine has paths of one length in the order of how sure they are."""
+    return sorted(ways, key=lambda way: (len(way), way))
 
 
 def _rows(oracle: Any, patterns: Any) -> Any:
