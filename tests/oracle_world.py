@@ -289,7 +289,7 @@ class World:
             elif entry.symmetric and obj is not None and obj[0] == "e" and obj[1] != subject:
                 back = self.forward.get((obj[1], name, separators))
                 others = [s for s in back.segments if s.value == (sign, ("e", subject))] if back else []
-            said = [c.said for c, value in self.groups[fluent] if value == segment.value]
+            said = [c.said for c, v in self.groups[fluent] if v == segment.value and self.takes(c, v)]
             for piece in self._both(segment, others, coarser=not entry.symmetric):
                 turned = entry.symmetric and all(self.who(c.subject) != subject for c in piece.claims)
                 facts.append(
