@@ -213,7 +213,9 @@ def _loser(reader: Reader, row: FactRow, others: Sequence[FactRow], instant: int
 def _ended(reader: Reader, loser: _Loser, source: str) -> Said:
     if reader.snapshot.predicate(loser.fact.predicate).cardinality == "once":  # timeless: what lost never was
         return _told(reader, loser.fact, source, kind="deny", start=None, end=POS_INF)
-    return _told(reader, loser.fact, source, kind="end", start=loser.start, end=loser.end)
+    # What is only planned no word of today can end, since none is evidence for a later day: it is told never to be.
+    kind = "end" if loser.start <= reader.session.now() else "correct"
+    return _told(reader, loser.fact, source, kind=kind, start=loser.start, end=loser.end)
 
 
 def _reaffirmed(reader: Reader, row: FactRow, losers: Sequence[_Loser], source: str) -> Said | None:

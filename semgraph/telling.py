@@ -269,8 +269,9 @@ class TellingView(GraphView):
     ) -> Receipt:
         """End a conflict: "choose" the object named, "keep_both", or "both_wrong"; what it was stays on record.
 
-        The conflict is the one given, else the one that holds at `valid_at` (default now). For a unique object the
-        subject names the shared object, and `object` the winning subject.
+        The conflict is the one given, else the one about the subject that holds at `valid_at` (default now). What is
+        chosen may be named from either end of its edge: for a unique object the subject names the shared object, and
+        `object` the winning subject, or the other way round.
 
         >>> from semgraph import KnowledgeGraph
         >>> kg = KnowledgeGraph()

@@ -119,7 +119,7 @@ def _told_again(oracle: Oracle, fact: Fact) -> list[Claim]:
     again = list(fact.base_claims)
     for claim, value in world.groups[fact.fluent]:
         ends_it = claim.explicit_end and value == ("-", fact.object) and claim.start == fact.end
-        until_it = claim.basis == "unknown" and value == fact.value and claim.end == fact.end
+        until_it = claim.basis == "unknown" and value == fact.value and claim.end == fact.end != POS_INF
         if claim not in again and (ends_it or until_it):
             again.append(claim)
     return again
@@ -272,6 +272,11 @@ def _lost(oracle: Oracle, fact: Fact, start: int, over: int | None, recorded: in
     told = _written(oracle, fact)
     if oracle.registry.entry(fact.predicate).cardinality == "once":
         return oracle._mask(told, recorded, recorded, source="user", ref=None, quals=dict(fact.separators))
+    if start > recorded:  # no word of today is evidence for a later day
+        return oracle._mask(
+            told, recorded, recorded, source="user", ref=None, quals=dict(fact.separators), start=exact(start),
+            end=None if over is None else exact(over),
+        )  # fmt: skip
     return oracle._claim(
         told, negative=True, role="end", start=exact(start) if start != NEG_INF else None,
         end=None if over is None else exact(over), said=recorded, said_given=False, recorded=recorded, source="user",

@@ -356,10 +356,17 @@ class World:
         v, w = (("+", ("e", x.subject)) for x in (f, g))
         return rules.exclusive(v, w) and not self._stand_together(rules, f, v, g, w)
 
-    @staticmethod
-    def _stand_together(rules: Rules, f: Fact, v: Value, g: Fact, w: Value) -> bool:
+    def _stand_together(self, rules: Rules, f: Fact, v: Value, g: Fact, w: Value) -> bool:
         imported = any(all(c.imported for c in x.claims) for x in (f, g))
-        return rules.also(v, w) or rules.finer(v, w, imported=imported) or rules.finer(w, v, imported=imported)
+        beside = self._beside(f.fluent) if rules.cardinality == "unknown" else rules.additive
+        also = not rules.negation(v, w) and not beside.isdisjoint((v, w))
+        return also or rules.finer(v, w, imported=imported) or rules.finer(w, v, imported=imported)
+
+    def _beside(self, fluent: Fluent) -> frozenset[Value]:
+        """The values of an undefined predicate that are said beside others by a claim that has a fact, or may have."""
+        supports = {c.id for f in self.facts if f.fluent == fluent for c in f.claims}
+        also = [(c, v) for c, v in self.groups[fluent] if v in self.rules[fluent].additive and c.role == "also"]
+        return frozenset(v for c, v in also if c.id in supports or c.basis == "unknown")
 
     def conflicts_at(self, t: int) -> list[Conflict]:
         """Every conflict set that holds at an instant."""

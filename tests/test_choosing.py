@@ -1,0 +1,164 @@
+"""Which conflict a settlement means, which value wins, and what it ends."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from semgraph import InputError, KnowledgeGraph
+
+
+def told(edges: str) -> KnowledgeGraph:
+    """A graph in which each edge was told of the same instant, so that rivals are in conflict."""
+    kg = KnowledgeGraph()
+    for number, edge in enumerate(edges.split(", ")):
+        subject, predicate, object = edge.split()
+        kg.add(subject, predicate, object, valid_from="2020", source=f"tool:{number}")
+    return kg
+
+
+def values(kg: KnowledgeGraph, subject: str, predicate: str) -> list[str]:
+    return sorted(fact.object.label for fact in kg.values(subject, predicate))
+
+
+@pytest.mark.parametrize(
+    ("edges", "named", "winner"),
+    [
+        ("Ann lives_in Oslo, Ann lives_in Rome", "Ann lives_in Oslo", "Ann lives_in Oslo"),
+        ("Ann married_to Cy, Bo married_to Cy", "Cy married_to Ann", "Cy married_to Ann"),
+        ("Ann married_to Cy, Bo married_to Cy", "Ann married_to Cy", "Cy married_to Ann"),
+        ("Ann ceo_of Acme, Bo ceo_of Acme", "Acme ceo_of Ann", "Ann ceo_of Acme"),
+        ("Ann ceo_of Acme, Bo ceo_of Acme", "Ann ceo_of Acme", "Ann ceo_of Acme"),
+        ("Ann reports_to Bo, Ann reports_to Cy", "Bo manages Ann", "Ann reports_to Bo"),
+        ("Ann email a@x.org, Bo email a@x.org", "a@x.org email Ann", "Ann email a@x.org"),
+        ("Ann email a@x.org, Bo email a@x.org", "Ann email a@x.org", "Ann email a@x.org"),
+    ],
+)
+def test_what_is_chosen_may_be_named_from_either_end(edges: str, named: str, winner: str) -> None:
+    kg = told(edges)
+    assert len(kg.conflicts()) == 1
+    subject, predicate, object = named.split()
+    assert kg.settle(subject, predicate, "choose", object).outcome == "update"
+    subject, predicate, object = winner.split()
+    assert values(kg, subject, predicate) == [object]
+    assert kg.conflicts() == []
+    assert kg.verify() == []
+
+
+def test_the_conflict_about_what_is_named_first_is_meant() -> None:
+    kg = told("Ann married_to Cy, Bo married_to Cy, Ann married_to Dee")
+    assert [found.subject.label for found in kg.conflicts()] == ["Ann", "Cy"]
+    kg.settle("Ann", "married_to", "both_wrong")
+    assert values(kg, "Cy", "married_to") == ["Bo"]
+    assert values(kg, "Ann", "married_to") == []
+
+
+@pytest.mark.parametrize("choice", ["both_wrong", "keep_both"])
+def test_a_conflict_about_another_one_is_named_and_left_alone(choice: str) -> None:
+    kg = told("Ann married_to Cy, Bo married_to Cy")
+    receipt = kg.settle("Ann", "married_to", choice)
+    assert (receipt.outcome, receipt.why) == ("idempotent", "the conflict is about Cy: name that first")
+    assert values(kg, "Cy", "married_to") == ["Ann", "Bo"]
+
+
+def test_of_several_conflicts_about_one_entity_the_one_with_the_value_is_meant_or_none() -> None:
+    kg = KnowledgeGraph()
+    for topic, choices in {"tea": ("green", "black"), "music": ("jazz", "folk")}.items():
+        for number, choice in enumerate(choices):
+            kg.add("Ann", "prefers", choice, valid_from="2020", qualifiers={"topic": topic}, source=f"tool:{number}")
+    assert len(kg.conflicts()) == 2
+    with pytest.raises(InputError, match="2 conflicts hold there at once"):
+        kg.settle("Ann", "prefers", "both_wrong")
+    kg.settle("Ann", "prefers", "choose", "jazz")
+    assert values(kg, "Ann", "prefers") == ["black", "green", "jazz"]
+
+
+def test_an_edge_and_its_negation_are_one_dispute_with_what_else_is_disputed_at_its_end() -> None:
+    kg = told("Ann married_to Cy, Bo married_to Cy")
+    kg.add("Ann", "married_to", "Cy", negative=True, valid_from="2020", source="tool:9")
+    (found,) = kg.conflicts()
+    assert found.subject.label == "Cy"
+    assert sorted((fact.object.label, fact.negative) for fact in found.facts) == [
+        ("Ann", False), ("Ann", True), ("Bo", False),
+    ]  # fmt: skip
+    sure = {(f.object.label, f.negative): f.confidence for f in found.facts}
+    assert sure["Ann", True] < 0.85 * (1 - 0.3 * 0.85) + 1e-9  # Bo counts against it as well
+
+
+@pytest.mark.parametrize("end", [("Ann", "Cy"), ("Cy", "Ann")])
+def test_an_edge_and_its_negation_are_settled_from_both_ends(end: tuple[str, str]) -> None:
+    kg = told("Ann married_to Cy")
+    kg.add("Ann", "married_to", "Cy", negative=True, valid_from="2020", source="tool:9")
+    assert kg.settle(end[0], "married_to", "choose", end[1]).outcome == "update"
+    assert kg.conflicts() == []
+    assert values(kg, "Ann", "married_to") == ["Cy"]
+
+
+def test_a_value_that_the_winner_does_not_exclude_stays() -> None:
+    """All three are in one conflict set, since the end of everything excludes both values."""
+    kg = KnowledgeGraph()
+    kg.add_all({"subject": "Cy", "predicate": "speaks", "object": o, "source": "tool:x"} for o in ("Finnish", "Greek"))
+    kg.end("Cy", "speaks", at="2012", said_at="2012-01-01")
+    (found,) = kg.conflicts()
+    assert len(found.facts) == 3
+    kg.settle("Cy", "speaks", "choose", "Greek")
+    assert values(kg, "Cy", "speaks") == ["Finnish", "Greek"]
+    assert kg.verify() == []
+
+
+def test_what_is_settled_for_a_later_day_leaves_today_alone() -> None:
+    kg = KnowledgeGraph(clock=lambda: datetime(2024, 1, 1, tzinfo=UTC))
+    for number, town in enumerate(("Oslo", "Rome")):
+        kg.add("Ann", "lives_in", town, valid_from="2026", source=f"tool:{number}")
+    kg.settle("Ann", "lives_in", "choose", "Oslo", valid_at="2026-03")
+    assert values(kg, "Ann", "lives_in") == []
+    assert [fact.object.label for fact in kg.at("2026-06").values("Ann", "lives_in")] == ["Oslo"]
+
+
+def test_a_correction_to_what_holds_changes_nothing() -> None:
+    kg = told("Ann works_at Acme")
+    kg.names.alias("Acme Inc", "Acme")
+    for same in ("Acme", "Acme Inc"):
+        receipt = kg.correct("Ann", "works_at", "Acme", same)
+        assert (receipt.outcome, receipt.why) == ("idempotent", "it says what holds there: nothing to correct")
+    assert len(list(kg.claims("Ann"))) == 1
+
+
+def test_only_the_segment_is_corrected() -> None:
+    kg = KnowledgeGraph()
+    kg.add("Ann", "works_at", "Acme", valid_from="2018")
+    kg.add("Ann", "works_at", "Globex", valid_from="2020", valid_to="2021")
+    kg.correct("Ann", "works_at", "Acme", "Initech", valid_at="2022")
+    found = [(f.object.label, str(f.valid_from)[:4], f.valid_to and str(f.valid_to)[:4]) for f in kg.timeline("Ann")]
+    assert found == [("Acme", "2018", "2020"), ("Globex", "2020", "2021"), ("Initech", "2021", None)]
+
+
+@pytest.mark.parametrize(("segment", "left"), [("2009", 0), ("2001", 1)])
+def test_a_claim_without_a_start_falls_with_the_segment_that_holds_its_end(segment: str, left: int) -> None:
+    """It speaks of the time up to its end, so that a correction of any other time leaves it as it is."""
+    kg = KnowledgeGraph()
+    kg.add("Ann", "works_at", "Acme", valid_from="2000", valid_to="2004")
+    kg.add("Ann", "works_at", "Acme", valid_from="2008", valid_to="2012")
+    kg.add("Ann", "works_at", "Acme", valid_to="2010", source="tool:x")
+    kg.correct("Ann", "works_at", "Acme", "Initech", valid_at=segment)
+    possible = kg.at("1990").values("Ann", "works_at", possible=True)
+    assert len([fact for fact in possible if fact.object.label == "Acme"]) == left
+
+
+def test_a_symmetric_edge_told_from_the_other_end_later_is_no_difference() -> None:
+    kg = KnowledgeGraph()
+    kg.add("Ann", "married_to", "Cy", valid_from="2010", valid_to="2012")
+    kg.add("Cy", "married_to", "Ann", valid_from="2015")
+    found = kg.at("2011").diff(kg.at("2020"))
+    assert (found.opened, found.closed, found.changed) == ((), (), ())
+    assert [fact.label for fact in kg.at("2013").diff(kg.at("2020")).opened] == ["Cy married_to Ann"]
+
+
+def test_one_word_that_a_value_is_said_beside_others_counts_for_all_its_time() -> None:
+    kg = KnowledgeGraph()
+    kg.add("Ann", "collects", "stamps", source="tool:1")
+    kg.add("Ann", "collects", "coins", source="tool:2")
+    assert len(kg.conflicts()) == 1
+    kg.add("Ann", "collects", "stamps", kind="also", valid_to="2010")
+    assert kg.conflicts() == []
