@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from semgraph.errors import StoreCorrupt
 from semgraph.store.interning import LONGEST, NOWHERE, Symbols, entity_of
@@ -96,28 +96,44 @@ def unpacked(symbols: Symbols, table: RowType, rows: Sequence[tuple[Any, ...]]) 
 
     StoreCorrupt where a value is of a type that its column never has, except in claims, whose digests tell.
     """
-    return _unpacked(symbols, tuple(fields(table).values()), rows, checked=table is not ClaimRow)
+    return _unpacked(symbols, _whole(table), rows, checked=table is not ClaimRow)
 
 
 def unpacked_part(
     symbols: Symbols, shown: Sequence[Column], rows: Sequence[tuple[Any, ...]]
 ) -> Iterable[tuple[Any, ...]]:
     """The same of rows that have some columns only, in this order; claims too, as no digest tells here."""
-    return _unpacked(symbols, shown, rows, checked=True)
+    return _unpacked(symbols, _shown(shown), rows, checked=True)
+
+
+class _Shown(NamedTuple):
+    """Columns of rows that are read: which of them the file has in another form, and types that were found right."""
+
+    columns: Sequence[Column]
+    packed: tuple[tuple[int, Form], ...]
+    right: set[tuple[type, ...]]
+
+
+def _shown(columns: Sequence[Column]) -> _Shown:
+    packed = tuple((at, found.form) for at, found in enumerate(columns) if found.form is not Form.PLAIN)
+    return _Shown(columns, packed, set())
+
+
+@remembered
+def _whole(table: RowType) -> _Shown:
+    return _shown(tuple(fields(table).values()))
 
 
 def _unpacked(
-    symbols: Symbols, shown: Sequence[Column], rows: Sequence[tuple[Any, ...]], *, checked: bool
+    symbols: Symbols, shown: _Shown, rows: Sequence[tuple[Any, ...]], *, checked: bool
 ) -> Iterable[tuple[Any, ...]]:
-    if not rows:
-        return rows
+    if len(rows) < 2:
+        return [_unpacked_row(symbols, shown, row, checked=checked) for row in rows]
     by_column: list[Any] = list(zip(*rows, strict=True))
-    special = [(at, found.form) for at, found in enumerate(shown) if found.form is not Form.PLAIN]
-    if len(rows) > 1:
-        met = {value for at, form in special if form is not Form.IDENT for value in by_column[at]}
-        # No set difference: against a kind of dict it would walk all that is known.
-        symbols.read([value for value in met if isinstance(value, int) and value not in symbols.values])
-    for at, form in special:
+    met = {value for at, form in shown.packed if form is not Form.IDENT for value in by_column[at]}
+    # No set difference: against a kind of dict it would walk all that is known.
+    symbols.read([value for value in met if isinstance(value, int) and value not in symbols.values])
+    for at, form in shown.packed:
         values = by_column[at]
         if form is Form.IDENT:
             by_column[at] = [value.hex() if isinstance(value, bytes) else value for value in values]
@@ -126,10 +142,27 @@ def _unpacked(
             by_column[at] = [known[v] if v is not None else None for v in values]
     if checked:
         # SQLite looks at types when it writes: a page of one table in the place of another's is read as it comes.
-        for found, values in zip(shown, by_column, strict=False):
+        for found, values in zip(shown.columns, by_column, strict=False):
             if not found.kinds.issuperset(map(type, values)):
                 raise StoreCorrupt(_FOREIGN)
     return zip(*by_column, strict=True)
+
+
+def _unpacked_row(symbols: Symbols, shown: _Shown, row: tuple[Any, ...], *, checked: bool) -> tuple[Any, ...]:
+    """The same of a row by itself, as single reads and writes ask for it: no columns are put together."""
+    values = list(row)
+    for at, form in shown.packed:
+        value = row[at]
+        if form is Form.IDENT:
+            if isinstance(value, bytes):
+                values[at] = value.hex()
+        elif value is not None:
+            values[at] = (symbols.refs if form is Form.REF else symbols.values)[value]
+    if checked and (kinds := tuple(map(type, values))) not in shown.right:
+        if any(kind not in found.kinds for found, kind in zip(shown.columns, kinds, strict=False)):
+            raise StoreCorrupt(_FOREIGN)
+        shown.right.add(kinds)
+    return tuple(values)
 
 
 def sought(symbols: Symbols, of: Column, value: Any) -> Any:
