@@ -38,6 +38,8 @@ class Looks:
         self.subject, self.predicate, self.object = columns.subject.data, columns.predicate.data, columns.object.data
         self.start, self.end, self.flags = columns.start.data, columns.end.data, columns.flags.data
         self.rows, self.row_start, self.row_end = columns.in_rows.data, columns.in_start.data, columns.in_end.data
+        self.ahead = self.out, self.start, self.end, self.object
+        self.behind = self.back, self.row_start, self.row_end, self.rows, self.subject
         self.plain = True  # every fact is positive and has a known start
         self.linked = True  # every fact has an entity as its object
         self.size = 0  # so many rows were looked at
@@ -168,31 +170,30 @@ class Steps:
             into.update(dict.fromkeys([far for _, far in self.rows(node)]))
             return True
         latest, earliest = self.times
-        ahead = () if out == b"" else range(looks.out[node], looks.out[node + 1])
-        behind = () if back == b"" else range(looks.back[node], looks.back[node + 1])
+        bounds, start, end, far = looks.ahead
+        ends, far_start, far_end, rows, near = looks.behind
+        # Places one by one: to cut a stretch out of each column takes longer than to look at a dozen rows.
+        ahead = () if out == b"" else range(bounds[node], bounds[node + 1])
+        behind = () if back == b"" else range(ends[node], ends[node + 1])
         if len(ahead) + len(behind) > most:
             return False
-        plain, flags, predicate = looks.plain, looks.flags, looks.predicate
-        # Places one by one: to cut a stretch out of each column takes longer than to look at a dozen rows.
-        start, end, far = looks.start, looks.end, looks.object
+        every = looks.plain and out is None
         for row in ahead:
-            if (
-                start[row] <= latest
-                and end[row] >= earliest
-                and (plain or not flags[row] & _NO_EDGE)
-                and (out is None or out[predicate[row]])
-            ):
+            if start[row] <= latest and end[row] >= earliest and (every or self._leads(row, out)):
                 into[far[row]] = None
         if not looks.linked:
             into.pop(NOTHING, None)
             into.pop(LITERAL, None)
-        start, end, rows, far = looks.row_start, looks.row_end, looks.rows, looks.subject
+        every = looks.plain and back is None
         for at in behind:
-            if start[at] <= latest and end[at] >= earliest:
-                row = rows[at]
-                if (plain or not flags[row] & _NO_EDGE) and (back is None or back[predicate[row]]):
-                    into[far[row]] = None
+            if far_start[at] <= latest and far_end[at] >= earliest and (every or self._leads(rows[at], back)):
+                into[near[rows[at]]] = None
         return True
+
+    def _leads(self, row: int, allowed: bytes | None) -> bool:
+        """Whether a row of the time is an edge under a wanted predicate."""
+        looks = self.looks
+        return not looks.flags[row] & _NO_EDGE and (allowed is None or bool(allowed[looks.predicate[row]]))
 
     # -- many at once
 

@@ -16,10 +16,26 @@ if TYPE_CHECKING:
 
     Facts = tuple[Fact, ...]
 
-__all__ = ["Connections"]
+__all__ = ["Connections", "Delayed"]
 
 _ROWS = 1_000_000  # facts that are looked at to find those of one level
 _TOGETHER = 64  # entities whose facts are made at a time
+
+
+class Delayed:
+    """The connections of a walk that are made when the first of their facts are asked for."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self, making: Callable[[], Connections]) -> None:
+        self._made: Connections | Callable[[], Connections] = making
+
+    def facts(self, number: int, distance: int) -> Facts:
+        """The facts of an entity of a level, by start, label and id."""
+        made = self._made
+        if not isinstance(made, Connections):
+            made = self._made = made()
+        return made.facts(number, distance)
 
 
 class Connections:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph.instants import POS_INF
 from semgraph.model import Bounded, Neighbor
-from semgraph.walk.connections import Connections
+from semgraph.walk.connections import Connections, Delayed
 from semgraph.walk.cut import Cut, checked_choice, checked_count
 from semgraph.walk.edges import DIRECTIONS, Direction, Edges, canonical, checked_names
 from semgraph.walk.later import Later
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from semgraph.index.columns import Columns
     from semgraph.index.keeping import Index
     from semgraph.index.steps import Chosen
-    from semgraph.model import Entity
+    from semgraph.model import Connecting, Entity
     from semgraph.reader import Reader
     from semgraph.session import Session
     from semgraph.store.protocol import Revision
@@ -178,14 +178,14 @@ def _walked(
     """The answer from memory; None where a name is not known there and there is no reader to ask."""
     if node < 0:
         return Bounded()
-    nodes, truncated = quick.spread(quick.steps(cut, chosen), node, asked.hops, asked.limit)
     names, limit = quick.names, asked.limit
+    nodes, found, truncated = quick.spread(quick.steps(cut, chosen), node, asked.hops, limit)
     if (kept := names.knowing(nodes)) is not None:
         making = partial(_told_from, kept, moment, cut, node, nodes, asked)
-        return Bounded.later(making, min(sum(map(len, nodes)), limit), truncated=truncated)
+        return Bounded.later(making, min(found, limit), truncated=truncated)
     if reader is None:
         return None
-    levels = [names.ordered(level, limit, cut.instant, reader) for level in nodes]
+    levels = [[each.entity for each in names.ordered(level, limit, cut.instant, reader)] for level in nodes]
     return Bounded(
         _told(levels, _connected(quick.columns, moment, cut, node, nodes, asked), limit), truncated=truncated
     )
@@ -195,19 +195,25 @@ def _told_from(
     kept: Kept, moment: tuple[Session, int], cut: Cut, node: int, nodes: list[Any], asked: Hops
 ) -> list[Neighbor]:
     facts = _connected(kept.columns, moment, cut, node, nodes, asked)
-    return _told([kept.entities(level, asked.limit) for level in nodes], facts, asked.limit)
+    found: list[Neighbor] = []
+    for distance, level in enumerate(nodes, 1):
+        found += [Neighbor(each.entity, distance, facts) for each in kept.ordered(level, asked.limit - len(found))]
+    return found
 
 
 def _connected(
     columns: Columns, moment: tuple[Session, int], cut: Cut, node: int, nodes: list[Any], asked: Hops
-) -> Connections:
+) -> Delayed:
+    def made() -> Connections:
+        return Connections(Later(*moment), cut, asked.direction, asked.predicates, numbers)
+
     def numbers() -> list[list[int]]:
         return [[columns.entity(int(node)) for node in level] for level in ([node], *nodes)]
 
-    return Connections(Later(*moment), cut, asked.direction, asked.predicates, numbers)
+    return Delayed(made)
 
 
-def _told(levels: list[list[Entity]], facts: Connections, limit: int) -> list[Neighbor]:
+def _told(levels: list[list[Entity]], facts: Connecting, limit: int) -> list[Neighbor]:
     found: list[Neighbor] = []
     for distance, level in enumerate(levels, 1):
         found += [Neighbor(entity, distance, facts) for entity in level[: limit - len(found)]]

@@ -52,15 +52,15 @@ class Kept(dict[int, Named]):
             raise KeyError(node)
         return self.keep(node, label)
 
-    def entities(self, nodes: Any, limit: int) -> list[Entity]:
+    def ordered(self, nodes: Any, limit: int) -> list[Named]:
         """Up to so many of the nodes, all of them known, by name and then by number."""
         if self.rank is not None and len(nodes) > _MANY:
             level = _array(nodes)
             if int(level.max()) < len(self.rank):
-                return [self[node].entity for node in level[np.argsort(self.rank.take(level))[:limit]].tolist()]
+                return [self[node] for node in level[np.argsort(self.rank.take(level))[:limit]].tolist()]
         named = [self[node] for node in _listed(nodes)]
         named.sort()
-        return [each.entity for each in named[:limit]]
+        return named if len(named) <= limit else named[:limit]
 
     def keep(self, node: int, label: str) -> Named:
         """What the node is called from now on."""
@@ -88,13 +88,13 @@ class Naming:
             return kept
         return None
 
-    def ordered(self, nodes: Any, limit: int, instant: int | None, reader: Reader) -> list[Entity]:
+    def ordered(self, nodes: Any, limit: int, instant: int | None, reader: Reader) -> list[Named]:
         """Up to so many of the nodes by name, then by number."""
         if len(nodes) > _MANY:
             self._put_in_order(reader)
         if self.knowing([nodes]) is not None:
-            return self._kept.entities(nodes, limit)
-        return [each.entity for each in sorted(self._learned(reader, _listed(nodes), instant))[:limit]]
+            return self._kept.ordered(nodes, limit)
+        return sorted(self._learned(reader, _listed(nodes), instant))[:limit]
 
     def called(self, nodes: Sequence[int], instant: int | None, reader: Reader | None = None) -> list[Named] | None:
         """The same of all nodes, in the order given."""

@@ -58,7 +58,8 @@ class Quick:
     @property
     def fit(self) -> bool:
         """Whether what is kept here still belongs to the index."""
-        return self.columns is self.index.columns and self._besides == self.index.besides
+        index = self.index
+        return self.columns is index.columns and self._besides == index.besides
 
     # -- what is kept
 
@@ -146,26 +147,29 @@ class Quick:
         """The edges of a cut that a walk may take."""
         return Steps(self.looks, times_of(cut), chosen)
 
-    def spread(self, steps: Steps, start: int, hops: int, limit: int) -> tuple[list[Any], bool]:
-        """The nodes of each level, up to the one with which there are more than the limit; whether that is not all."""
+    def spread(self, steps: Steps, start: int, hops: int, limit: int) -> tuple[list[Any], int, bool]:
+        """The nodes of each level, up to the one with which there are more than the limit.
+
+        Also how many that are, and whether an answer up to the limit leaves some out.
+        """
         near: dict[int, None] = {}
         if hops == 1 and steps.near(start, near, FEW):
             near.pop(start, None)
-            return [list(near)] if near else [], len(near) > limit
+            return [list(near)] if near else [], len(near), len(near) > limit
         walk, found, looked = Spread(steps, start), 0, 0
         levels: list[Any] = []
         for _ in range(hops):
             looked += walk.cost
             if looked > _ROWS:
-                return levels, True
+                return levels, found, True
             level = walk.deeper()
             if not len(level):
                 break
             levels.append(level)
             found += len(level)
             if found > limit:
-                return levels, True
-        return levels, False
+                return levels, found, True
+        return levels, found, False
 
 
 def _allowed(wanted: Sequence[bool]) -> bytes | None:
