@@ -16,6 +16,7 @@ from semgraph.temporal import NEG_INF, POS_INF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
     from semgraph.ledger import Ledger, Snapshot
     from semgraph.temporal import Bound
@@ -254,6 +255,14 @@ class Directory:
                 several.add(entity)
         return {entity: name for entity, name in found.items() if entity not in several}
 
+    def prefetch_entities(self, numbers: AbstractSet[int]) -> None:
+        """Read what many entities are called: of very many in one go, as most have only ever had one name."""
+        if len(numbers) > _MOST and not self._pending:
+            missing = numbers - self._entities.keys() - self._labels.keys()
+            only = self.only_labels() if len(missing) > _MOST else {}
+            self._entities.update((number, Entity(public_id(number), only[number])) for number in missing & only.keys())
+        self.prefetch_labels(numbers - self._entities.keys())
+
     def prefetch_labels(self, numbers: Iterable[int]) -> None:
         """Read the primary names of many entities at once."""
         missing = sorted({number for number in numbers if number not in self._labels})
@@ -338,9 +347,10 @@ class Directory:
         self.renamed = self.renamed or bool(self.rows(key))
         self._pending.append(row)
         self.rows(key).append(row)
-        if kind != "alias" and number in self._labels:
-            self._labels[number].append(row)
+        if kind != "alias":
             self._entities.pop(number, None)
+            if number in self._labels:
+                self._labels[number].append(row)
 
     def alias(
         self, name: str, number: int, bounds: Bounds, recorded_at: int, source: str, *, primary: bool, homonym: bool

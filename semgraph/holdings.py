@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fluent", "Holdings", "Pulse", "grouped"]
 
+_MANY = 200  # claims about one subject from which on all of them may be read at once
 _TAILS = 1 << 12  # fluents of which a handle remembers how they end
 Fluent = tuple[int, str]  # subject and canonical predicate
 
@@ -273,15 +274,22 @@ class Holdings:
         """A claim of this transaction by id, without a look at the store."""
         return self._claims.get(claim)
 
-    def fetch(self, ids: Iterable[str]) -> dict[str, ClaimRow]:
-        """Claims by id, many at once."""
+    def fetch(self, ids: Iterable[str], *, subject: int | None = None) -> dict[str, ClaimRow]:
+        """Claims by id, many at once; of very many about one subject all are read, if most of them are wanted."""
         wanted = list(dict.fromkeys(ids))
         missing = [c for c in wanted if c not in self._claims]
+        if subject is not None and self._are_most(len(missing), subject):
+            self.fetch_of(subject)
+            missing = [c for c in missing if c not in self._claims]
         if missing:
             self._claims.update(dict.fromkeys(missing))
             for row in self.store.iterate(ClaimRow, self.scope, id=missing):
                 self._claims[row.id] = row
         return {c: known for c in wanted if (known := self._claims[c]) is not None}
+
+    def _are_most(self, number: int, subject: int) -> bool:
+        """Whether so many claims are very many, and most of those about a subject."""
+        return number > _MANY and self.store.count(ClaimRow, self.scope, subject=subject) < 2 * number
 
     def fetch_of(self, subject: int) -> None:
         """Read every claim whose subject was written as one entity, which is cheaper than each by its id."""

@@ -64,8 +64,9 @@ class Reading:
         return self.body.basis == "unknown"
 
     def told(self) -> Reading:
-        """The same, its body read by now: for a reading that is kept beyond its transaction."""
-        _ = self.body
+        """The same, with all that is read of the store by now: for a reading that is kept beyond its transaction."""
+        if self.row.disputed:
+            _ = self.body
         return self
 
     def turned_round(self) -> Reading:
@@ -97,12 +98,9 @@ class Reader:
     def rows_onto(self, number: int) -> list[FactRow]:
         """The facts of others about an entity that can be read from there too."""
         known = self.session.columns() if self.snapshot.known_at == POS_INF else None
-        if known is None:
-            return [row for row in self.rows(object=f"e{number}") if row.subject != number]
-        reads_back = self.snapshot.registry.reads_back
-        if not any(map(reads_back, known.predicates)):
-            return []
-        names = set(filter(reads_back, known.names_onto(number)))
+        names = self.snapshot.registry.all_reading_back()
+        if known is not None and names:
+            names = names.intersection(() if names.isdisjoint(known.predicates) else known.names_onto(number))
         if not names:
             return []
         rows = self.rows(object=f"e{number}", predicate=one_of(names))
@@ -184,19 +182,29 @@ class Reader:
     def facts(self, readings: Sequence[Reading], instant: int | None, now: int | None = None) -> list[Fact]:
         """Fact objects, in the order given, as of an instant (None: as of none, with their status `now`)."""
         bodies = [r.body for r in readings]
-        claims = self.ledger.fetch({c for body in bodies for c in (*body.claims, *body.absorbed)})
-        ends = {r.row.subject for r in readings} | {int(r.row.object[1:]) for r in readings if r.row.object[:1] == "e"}
-        self.directory.prefetch_labels(ends | _ends(claims.values()))
-        self.by_id(set(chain.from_iterable(map(rival_of, body.rivals) for body in bodies)))
+        subjects = {r.row.subject for r in readings}
+        wanted = {c for body in bodies for c in (*body.claims, *body.absorbed)}
+        claims = self.ledger.fetch(wanted, subject=next(iter(subjects)) if len(subjects) == 1 else None)
+        ends = subjects | {int(r.row.object[1:]) for r in readings if r.row.object[:1] == "e"}
+        self.directory.prefetch_entities(ends | _ends(claims.values()))
+        self.by_id(set(chain.from_iterable(map(rival_of, body.rivals) for body in bodies if body.rivals)))
         grounds = self._grounds(claims.values())
         now = self.session.now() if instant is None else instant
         return [
-            self._fact(r, grounds, [claims[c] for c in body.claims if c in claims], instant, now)
+            self._fact(r, body, grounds, [claims[c] for c in body.claims if c in claims], instant, now)
             for r, body in zip(readings, bodies, strict=True)
         ]
 
-    def _fact(self, r: Reading, grounds: Grounds, supporting: list[ClaimRow], instant: int | None, now: int) -> Fact:
-        row, body = r.row, r.body
+    def _fact(
+        self,
+        r: Reading,
+        body: factrow.Body,
+        grounds: Grounds,
+        supporting: list[ClaimRow],
+        instant: int | None,
+        now: int,
+    ) -> Fact:
+        row = r.row
         subject: Entity | Literal | None = self.entity(row.subject, instant)
         target = self.object_of(row.object, supporting[0] if supporting else None, instant)
         if r.turned:
@@ -247,7 +255,9 @@ class Reader:
     def standing(self, r: Reading, instant: int | None, now: int) -> tuple[bool, str, float]:
         """Whether the fact is disputed at the instant (None: ever), its status, and how far it is believed."""
         row, body = r.row, r.body
-        disputed = any(instant is None or since <= instant < until for _, since, until, _ in body.rivals)
+        disputed = bool(body.rivals) and any(
+            instant is None or since <= instant < until for _, since, until, _ in body.rivals
+        )
         confidence = body.base if instant is None or not disputed else self._effective(row, body, instant)
         return disputed, self.status(row, body, now, disputed=disputed), confidence
 

@@ -140,11 +140,11 @@ class Kept:
         """The moment of the write."""
         return self._moment
 
-    def fetch(self, ids: Iterable[str]) -> dict[str, ClaimRow]:
+    def fetch(self, ids: Iterable[str], *, subject: int | None) -> dict[str, ClaimRow]:  # noqa: ARG002 - all are here
         """Claims by id."""
         return {claim: self._claims[claim] for claim in dict.fromkeys(ids)}
 
-    def prefetch_labels(self, _: Iterable[int]) -> None:
+    def prefetch_entities(self, _: Iterable[int]) -> None:
         """Nothing: the names are here."""
 
     def entity(self, number: int, instant: int | None = None) -> Entity:

@@ -310,7 +310,7 @@ class Registry:
     Aliases are those of today, whatever `known_at`; they add up, and the latest definition that claims a name has it.
     """
 
-    __slots__ = ("_aliases", "_back", "_cache", "_defined", "_through", "_unregistered")
+    __slots__ = ("_aliases", "_back", "_cache", "_defined", "_onward", "_through", "_unregistered")
 
     def __init__(
         self,
@@ -326,6 +326,7 @@ class Registry:
         self._cache: dict[str | None, Resolved] = {}
         self._through: dict[tuple[str, bool, bool], tuple[str, ...]] | None = None
         self._back: dict[str, bool] = {}
+        self._onward: frozenset[str] | None = None
         for predicate in self._defined.values():
             self._take_aliases(predicate)
         for recorded_at, predicate in sorted(definitions, key=lambda d: d[0]):
@@ -411,6 +412,14 @@ class Registry:
                 self._back.clear()
             found = self._back[name] = self.entry(name).symmetric or bool(self.inverses_of(name))
         return found
+
+    def all_reading_back(self) -> frozenset[str]:
+        """Every name under which something may be stored that can be read from its object."""
+        if self._onward is None:
+            self._read_through(STATES, inverse=True, flipped=False)
+            targets = [name for name, inverse, _ in self._through or () if inverse]
+            self._onward = frozenset(filter(self.reads_back, (*self._defined, *self._aliases, *targets)))
+        return self._onward
 
     def _read_through(self, name: str, *, inverse: bool, flipped: bool) -> tuple[str, ...]:
         if self._through is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bounded_work import steps
 
 from benchmarks.hostile import SHAPES
 from semgraph import KnowledgeGraph
@@ -45,3 +46,40 @@ def test_reads_are_bounded_and_say_so(shape, size, counts):
             name: (min(len(facts), 1000), len(facts) > 1000) for name, facts in whole.items()
         }
         assert all(neighbor.facts for neighbor in found["neighbors"][:3])
+
+
+def _hub(path, *, inward: int, outward: int) -> None:
+    with KnowledgeGraph(path, durability="relaxed") as kg:
+        kg.add_all({"subject": f"i{n}", "predicate": "knows", "object": "n0"} for n in range(inward))
+        kg.add_all({"subject": "n0", "predicate": "knows", "object": f"o{n}"} for n in range(outward))
+
+
+@pytest.mark.parametrize("read", ["timeline", "about"])
+def test_what_leads_to_an_entity_and_can_not_be_read_from_there_costs_nothing(tmp_path, read):
+    counts = []
+    for inward in (300, 1_500):
+        _hub(tmp_path / f"{inward}.db", inward=inward, outward=300)
+        with KnowledgeGraph(tmp_path / f"{inward}.db") as kg:  # a fresh handle has no columns to tell what leads there
+            counts.append(steps(lambda kg=kg: getattr(kg, read)("n0")))
+    assert counts[1] < counts[0] + 600, counts
+
+
+def test_what_leads_to_an_entity_is_read_where_some_predicate_reads_it_back(tmp_path):
+    with KnowledgeGraph(tmp_path / "s.db") as kg:
+        kg.predicates.define("befriended_by", inverse_of="befriends")  # a name that nobody defined
+        kg.predicates.define("mentors", aliases=["teaches"])
+        kg.predicates.define("mentored_by", inverse_of="mentors")
+        kg.predicates.define("sibling", symmetric=True)
+        for predicate in ("befriends", "teaches", "sibling", "unheard_of"):
+            kg.add("Ann", predicate, "Bo")
+    with KnowledgeGraph(tmp_path / "s.db") as kg:
+        assert sorted(kg.about("Bo")) == ["befriended_by", "mentored_by", "sibling"]
+
+
+def test_the_first_recall_takes_in_a_claim_in_few_steps(tmp_path):
+    counts = []
+    for size in (100, 2_500, 4_500):  # what is imported on the way is by the first
+        _hub(tmp_path / f"{size}.db", inward=size, outward=0)
+        with KnowledgeGraph(tmp_path / f"{size}.db") as kg:
+            counts.append(steps(lambda kg=kg: kg.recall("where does n0 live?", touch=False)))
+    assert (counts[2] - counts[1]) / 2_000 < 52, counts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import json
 import random
 import sys
@@ -41,6 +42,20 @@ def options(tmp_path):
     return argparse.Namespace(
         wordnet=tmp_path, dialogues=tmp_path / "dataset.json", packages=tmp_path / "dumpavail", texts=100
     )
+
+
+def test_sums_are_the_same_to_the_last_bit_however_they_are_made():
+    table, rng = default_embedder(), np.random.default_rng(3)
+    for most in (1, 17, 18, 60):
+        bounds = np.concatenate([[0], np.cumsum(rng.integers(0, most, 300))])
+        pieces = rng.integers(0, len(table), bounds[-1])
+        rows = table._numbers[pieces].astype(np.float32) * table._scales[pieces, None]
+        plain = [rows[start:end].sum(0) for start, end in itertools.pairwise(bounds)]
+        assert np.allclose(table.summed(pieces, bounds), plain, rtol=1e-4, atol=1e-3)
+        together = table.summed(pieces, bounds)
+        for at in range(0, 300, 50):
+            alone = table.summed(pieces[bounds[at] : bounds[at + 1]], np.array([0, bounds[at + 1] - bounds[at]]))
+            assert np.array_equal(alone[0], together[at])
 
 
 def test_the_texts_are_those_of_the_files_each_once_and_in_the_same_order_every_time(recipe, options):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ _TOKEN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002f
 _UNKNOWN: Final = "[UNK]"
 _LONGEST: Final = 100  # letters of a word that is looked up in pieces
 _WORDS_KEPT: Final = 1 << 16
+_SHORT: Final = 16  # pieces of a text whose rows are added one by one
 _AT_A_TIME: Final = 2048  # pieces summed at once, so that their rows stay in the cache of the processor
 
 
@@ -52,6 +53,8 @@ class StaticEmbedder:
         self._numbers = numbers
         self._scales = scales.astype(np.float32)
         self._pieces = {piece: at for at, piece in enumerate(pieces)}
+        self._tails = {piece[2:]: at for piece, at in self._pieces.items() if piece.startswith("##")}
+        self._longest = max(map(len, self._pieces))  # letters of a piece
         self._unknown = self._pieces[_UNKNOWN]
         self._known: dict[str, tuple[int, ...]] = {}
 
@@ -85,48 +88,61 @@ class StaticEmbedder:
         """One row of length 1: the sum of the words, each as important as its weight says."""
         row = np.zeros(self.dim, np.float32)
         for word, weight in words.items():
-            own = list(self.pieces(word))
+            own = self.pieces(word)
             row += weight * (self._numbers[own] * self._scales[own, None]).sum(0, dtype=np.float32)
         return _unit(row[None]).ravel()
 
-    def pieces(self, text: str) -> Iterator[int]:
+    def pieces(self, text: str) -> list[int]:
         """The numbers of the word pieces of a text."""
         plain = text.lower()
         if not plain.isascii():
             plain = "".join(c for c in unicodedata.normalize("NFD", plain) if unicodedata.category(c) != "Mn")
+        found: list[int] = []
         for word in _TOKEN.findall(plain):
-            found = self._known.get(word)
-            if found is None:
+            known = self._known.get(word)
+            if known is None:
                 if len(self._known) >= _WORDS_KEPT:
                     self._known.clear()
-                found = self._known[word] = self._split(word)
-            yield from found
+                known = self._known[word] = self._split(word)
+            found += known
+        return found
 
     def _split(self, word: str) -> tuple[int, ...]:
         if len(word) > _LONGEST:
             return (self._unknown,)
-        found, start = [], 0
+        found, start, known = [], 0, self._pieces
         while start < len(word):
-            head = "##" if start else ""
-            for end in range(len(word), start, -1):
-                piece = self._pieces.get(head + word[start:end])
+            for end in range(min(len(word), start + self._longest), start, -1):
+                piece = known.get(word[start:end])
                 if piece is not None:
                     found.append(piece)
                     start = end
                     break
             else:
                 return (self._unknown,)
+            known = self._tails
         return tuple(found)
 
     def summed(self, pieces: NDArray[Any], bounds: NDArray[Any]) -> NDArray[np.float32]:
         """The sum of the rows of each text; `bounds` says where its pieces begin and end."""
-        out = np.zeros((len(bounds) - 1, self.dim), np.float32)
-        filled = np.flatnonzero(np.diff(bounds))
-        if len(filled):
-            rows = self._numbers[pieces].astype(np.float32)
-            rows *= self._scales[pieces, None]
-            out[filled] = np.add.reduceat(rows, bounds[filled], axis=0)
+        counts = np.diff(bounds)
+        out = np.zeros((len(counts), self.dim), np.float32)
+        short = counts <= _SHORT  # a piece of each at a time: the same sums to the last bit, in a third of the time
+        for place in range(int(counts[short].max(initial=0))):
+            having = np.flatnonzero(short & (counts > place))
+            out[having] += self._rows(pieces[bounds[having] + place])
+        long = np.flatnonzero(~short)
+        if len(long):
+            starts = np.concatenate([[0], np.cumsum(counts[long])])
+            places = np.repeat(bounds[long] - starts[:-1], counts[long]) + np.arange(starts[-1])
+            out[long] = np.add.reduceat(self._rows(pieces[places]), starts[:-1], axis=0)
         return out
+
+    def _rows(self, pieces: NDArray[Any]) -> NDArray[np.float32]:
+        """The vector of each of some pieces."""
+        rows: NDArray[np.float32] = self._numbers[pieces].astype(np.float32)
+        rows *= self._scales[pieces, None]
+        return rows
 
     def products(self, pieces: NDArray[Any], query: NDArray[np.float32]) -> NDArray[np.float32]:
         """The product of a vector with the row of each piece, each row taken once."""

@@ -81,10 +81,15 @@ class TextIndex:
             subjects.append(subject)
             objects.append(target)
             lengths.append(len(words))
-            counted = Counter(words)
-            distinct.append(len(counted))
-            terms += [number(word, len(self._terms)) for word in counted]
-            counts += counted.values()
+            each = set(words)
+            distinct.append(len(each))
+            if len(each) == len(words):  # most documents are short, and say a word once
+                terms += [number(word, len(self._terms)) for word in words]
+                counts += [1] * len(words)
+            else:
+                counted = Counter(words)
+                terms += [number(word, len(self._terms)) for word in counted]
+                counts += counted.values()
         first = len(self)
         self.ids.extend(ids)
         self._widen(subjects, objects, lengths)

@@ -20,6 +20,7 @@ UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _RUN = re.compile(f"[{UNSPACED}]+|[^\\W_{UNSPACED}]+")
+_RUN_UNSPACED = re.compile(f"[{UNSPACED}]")
 _LONGEST = 64  # letters of a word; what is longer is no word of a language
 
 # Words that are in so many questions that they say nothing of what is asked.
@@ -66,6 +67,8 @@ def is_small(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def _words(text: str) -> tuple[str, ...]:
+    if text.isascii():  # no accent, no script without spaces
+        return tuple([_stem(run[:_LONGEST]) for run in _RUN.findall(text.lower())])
     return tuple(word for run in _runs(text) for word in _of_run(run))
 
 
@@ -88,7 +91,7 @@ def _bare(char: str) -> str:
 
 
 def _of_run(run: str) -> Iterator[str]:
-    if re.match(f"[{UNSPACED}]", run):
+    if _RUN_UNSPACED.match(run):
         yield from ([run] if len(run) == 1 else (run[i : i + 2] for i in range(len(run) - 1)))
     else:
         yield _stem(run[:_LONGEST])

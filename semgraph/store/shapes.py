@@ -212,7 +212,11 @@ def test_of(condition: Condition, where: Mapping[str, Where]) -> Callable[[Any],
 
 def sort(table: RowType, rows: list[Any], order: Sequence[str]) -> None:
     """Put rows in an order, ties in key order; absent values come first, as SQLite has them."""
-    for sorted_by, down in reversed(ordering(table, order)):
+    by = ordering(table, order)
+    if not any(found.nullable or down for found, down in by):
+        rows.sort(key=operator.itemgetter(*[found.at for found, _ in by]))
+        return
+    for sorted_by, down in reversed(by):
         rows.sort(key=partial(_sortable, sorted_by.at), reverse=down)
 
 
