@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import json
 import pickle
 import threading
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from semgraph import KnowledgeGraph
+from semgraph.collecting import uncollected
 from semgraph.found import Bounded
 
 if TYPE_CHECKING:
@@ -122,3 +124,20 @@ def test_neighbours_are_told_as_they_were_when_found() -> None:
         assert [str(each) for each in found] == expected
         assert [str(each) for each in some] == expected[:5]
         assert len(kg.neighbors("hub")) == 701
+
+
+def test_a_great_read_leaves_the_garbage_collector_as_it_was() -> None:
+    kept: list[list[int]] = [[] for _ in range(60_000)]  # as many objects as a read of thousands of facts makes
+    with uncollected():
+        assert not gc.isenabled()
+        kept += [[] for _ in range(60_000)]
+    assert gc.isenabled()
+    assert gc.get_freeze_count() == 0
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with uncollected():
+            kept += [[] for _ in range(60_000)]
+        assert gc.get_freeze_count() == frozen  # what somebody else has set apart stays so
+    finally:
+        gc.unfreeze()
