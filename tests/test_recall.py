@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from semgraph import InputError, KnowledgeGraph
 from semgraph.index.text import TextIndex
+from semgraph.recall.advice import asks_for_advice
 from semgraph.recall.corpus import Candidate
-from semgraph.recall.fusion import fused, ranks, shares, weights
+from semgraph.recall.fusion import WEIGHTS, fused, ranks, shares, weights
 from semgraph.recall.mentions import mentions
 from semgraph.recall.spread import spread
 from semgraph.recall.words import MAX_QUERY_BYTES, clean_query, content_words, words
@@ -114,6 +115,40 @@ def test_what_any_channel_found_is_added_up_by_how_near_it_comes_to_the_best():
     found = fused({"exact": {"a": 1.0, "b": 0.75}, "lexical": shares({"b": 4.0, "c": 1.0})})
     assert found == {"a": 1.0, "b": 1.75, "c": 0.25}
     assert fused({"lexical": {"c": 1.0}, "graph": {"c": 0.5}}, weights({"lexical": 0.5, "graph": 2})) == {"c": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("question", "advice"),
+    [
+        ("Can you suggest a lens?", True),
+        ("I'm planning a trip, any good tips on hotels?", True),
+        ("Which film would you recommend?", True),
+        ("Recommend me a book", True),
+        ("My plants look pale. Do you think it is the window?", True),
+        ("Should I repaint the hall?", True),
+        ("help us choose a name", True),
+        ("Which tips did Ann give Bob?", False),
+        ("What did Shawn recommend?", False),
+        ("Does Bob think that she should go?", False),
+        ("Do you think Ann likes Bob?", False),
+        ("Who has many ideas?", False),
+        ("", False),
+    ],
+)
+def test_questions_that_ask_for_advice(question, advice):
+    assert asks_for_advice(question) is advice
+
+
+def test_where_advice_is_asked_for_meaning_counts_twice_unless_told_otherwise(kg):
+    kg.add("user", "states", "I bought a Sony camera and a lens last week")
+    question = "Any tips on camera lenses?"
+    (hit,) = kg.recall(question)
+    (told,) = kg.recall(question, channels={"vector": WEIGHTS["vector"]})
+    assert hit.score - told.score == pytest.approx(WEIGHTS["vector"])
+    (plain,) = kg.recall("tips on camera lenses")
+    assert plain.score == told.score
+    (without,) = kg.recall(question, channels={"vector": 0})
+    assert "vector" not in without.channels
 
 
 @given(st.dictionaries(st.text(max_size=2), st.floats(-1, 1e6)))

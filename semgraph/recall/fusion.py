@@ -16,14 +16,19 @@ __all__ = ["WEIGHTS", "fused", "ranks", "shares", "weights"]
 WEIGHTS: Final = MappingProxyType(
     {"exact": 1.0, "lexical": 1.0, "vector": 1.3, "graph": 0.5, "time": 0.8, "context": 0.3}
 )
+_ADVISED: Final = 2  # times as much meaning counts where advice is asked for
 _MANY: Final = 50  # equal scores, which then say little of each
 _DIGITS = 6  # scores that differ later than this are a tie, whatever order they were added up in
 
 
-def weights(channels: Mapping[str, float] | None) -> dict[str, float]:
-    """The weight of each channel: as given, else its own; InputError names what is no channel or no weight."""
+def weights(channels: Mapping[str, float] | None, *, advice: bool = False) -> dict[str, float]:
+    """The weight of each channel: as given, else its own; InputError names what is no channel or no weight.
+
+    Where advice is asked for, meaning counts more: what helps is rarely told in the words of such a question.
+    """
+    own = {**WEIGHTS, "vector": WEIGHTS["vector"] * (_ADVISED if advice else 1)}
     if channels is None:
-        return dict(WEIGHTS)
+        return own
     if not hasattr(channels, "items"):
         raise InputError(f"channels is a mapping of channels to weights, not {type(channels).__name__}")
     for name, weight in channels.items():
@@ -32,7 +37,7 @@ def weights(channels: Mapping[str, float] | None) -> dict[str, float]:
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
         if not number or not 0 <= weight < float("inf"):
             raise InputError(f"the weight of a channel is a number from 0 on (0 switches it off), not {weight!r}")
-    return {**WEIGHTS, **channels}
+    return {**own, **channels}
 
 
 def ranks(scores: Mapping[str, float]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from semgraph.errors import InputError
 from semgraph.model import Hit
 from semgraph.names import entity_key
 from semgraph.recall import channels
+from semgraph.recall.advice import asks_for_advice
 from semgraph.recall.corpus import Corpus
 from semgraph.recall.fusion import fused, ranks, shares, weights
 from semgraph.recall.library import library_of
@@ -85,8 +86,8 @@ def recall(
     limit = checked_count("limit", limit, 0)
     hops = checked_count("hops", hops, 0)
     _check(query, min_confidence)
-    weight = weights(channels)
     text = clean_query(query)
+    weight = weights(channels, advice=asks_for_advice(text))
     if limit == 0 or not text.strip():
         return []
     library = library_of(reader.session)
