@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import semgraph
@@ -97,6 +97,21 @@ def refusal(text: str, moment: datetime | None = NOW) -> RejectedError:
         ("week 29 of 2026", "2026-07-13/2026-07-19"),
         ("2020-W53", "2020-12-28/2021-01-03"),
         ("the week of 16 July 2026", "2026-07-13/2026-07-19"),
+        ("the first week of 2015", "2014-12-29/2015-01-04"),
+        ("last week of 2019", "2019-12-23/2019-12-29"),
+        ("the 53rd week of 2020", "2020-12-28/2021-01-03"),
+        ("3rd week of Jan 2018", "2018-01-15/2018-01-21"),
+        ("the last week in July 2017", "2017-07-24/2017-07-30"),
+        ("the first two weeks of 2021", "2021-01-04/2021-01-17"),
+        ("the last four months of 2021", "2021-09/2021-12"),
+        ("first ten days of 2020", "2020-01-01/2020-01-10"),
+        ("the last day of February 2024", "2024-02-29"),
+        ("the 366th day of 2024", "2024-12-31"),
+        ("the first month of 2020", "2020-01"),
+        ("for three days, from 5 May 2020", "2020-05-05/2020-05-07"),
+        ("20161016", "2016-10-16"),
+        ("Earth Day 2010", "2010-04-22"),
+        ("Juneteenth 2021", "2021-06-19"),
         ("early 2019", "2019-01/2019-06"),
         ("late 2019", "2019-07/2019-12"),
         ("mid-2019", "2019-05/2019-08"),
@@ -202,6 +217,18 @@ def test_calendar_dates_need_no_reference(text: str, shown: str):
         ("10 previous weeks", "2026-09-16/2026-11-24"),
         ("the next couple of weeks", "2026-11-26/2026-12-09"),
         ("two weeks starting 20 May 2020", "2020-05-20/2020-06-02"),
+        ("the third week next year", "2027-01-18/2027-01-24"),
+        ("the last week of last month", "2026-10-26/2026-11-01"),
+        ("the last 3 weeks of this year", "2026-12-14/2027-01-03"),
+        ("the first week of Oct", "2026-09-28/2026-10-04"),
+        ("the second Monday of May", "2026-05-11"),
+        ("tmrw", "2026-11-26"),
+        ("the day after tmrw", "2026-11-27"),
+        ("within 5 days", "2026-11-25/2026-11-29"),
+        ("within the next 10 months", "2026-11-25/2027-09-24"),
+        ("within 2 weeks from today", "2026-11-25/2026-12-08"),
+        ("within an hour", "2026-11-25T15:30Z/2026-11-25T16:30Z"),
+        ("for 3 days from today", "2026-11-25/2026-11-27"),
         ("the week starting 5 May 2020", "2020-05-05/2020-05-11"),
         ("w/c 4 May 2020", "2020-05-04/2020-05-10"),
         ("last year's third quarter", "2025-07/2025-09"),
@@ -262,6 +289,24 @@ def test_a_count_of_weeks_months_or_years_is_not_meant_to_the_day():
         ("early H1 2020", "no date"),
         ("from Friday to 5", "no date"),
         ("the week of March 2020", "no date"),
+        ("the fifth week of February 2021", "the month has fewer"),
+        ("the 53rd week of 2021", "the year has fewer"),
+        ("the first 40 days of May 2020", "the month has fewer"),
+        ("the 366th day of 2023", "the year has fewer"),
+        ("the last days of May 2020", "no date"),
+        ("the first one days of May 2020", "no date"),
+        ("the first day of next week", "no date"),
+        ("the first week of early 2019", "no date"),
+        ("the first week of the 1990s", "no date"),
+        ("the first 0 weeks of 2019", "no date"),
+        ("for two weeks from 20 May", "which of them"),
+        ("for three days", "no date"),
+        ("within two weeks of 20 May 2020", "no date"),
+        ("within the 3 weeks", "no date"),
+        ("within the past 3 years", "no date"),
+        ("within 3 days and 2 hours", "no date"),
+        ("20161316", "no date"),
+        ("20230229", "no date"),
         ("in 1 days before in 1 days before in 1 days before in 1 days before in 1 days before 2020-01-01", "no date"),
         ("../..", "no date|interval"),
         ("5 mai 20", "no date"),
@@ -271,6 +316,9 @@ def test_a_count_of_weeks_months_or_years_is_not_meant_to_the_day():
         ("Thanksgiving 2020", "in November in the United States and in October in Canada"),
         ("Mother's Day", "different countries"),
         ("before Friday", "in the past"),
+        ("after the first week of May", "in the past"),
+        ("until the last Friday in May", "in the past"),
+        ("from the first week of May to the last day of June", "say of both"),
         ("before 2020", "any time before"),
         ("after 2020", "any time after"),
         ("30 February 2020", "no such day"),
@@ -481,14 +529,27 @@ def test_weekdays_in_a_week_are_where_the_calendar_has_them(moment: datetime, nu
     assert low <= instant_of(datetime(day.year, day.month, day.day, tzinfo=UTC)) < high
 
 
+def test_how_long_something_takes_is_no_date_in_a_sentence():
+    told = "He paid within 5 days. The rest is due within the next 3 weeks, for a month from 5 May 2027."
+    found = [told[span.start : span.end] for span in find_dates(told, reference=NOW)]
+    assert found == ["within the next 3 weeks", "for a month from 5 May 2027"]
+
+
 PIECES = (
     "in the last of 5 May March 2020 to from until since 90s ' - / . , : first week two ago and a half century bc "
-    "before between monday next q3 early end year 12 31 pm noon at +02:00 ~ ? 1000000 99999999999"
+    "before between monday next q3 early end year 12 31 pm noon at +02:00 ~ ? 1000000 99999999999 within for days "
+    "20200229"
 )
 WORDS = st.sampled_from(PIECES.split())
 
 
 @given(st.one_of(st.lists(WORDS, max_size=9).map(" ".join), st.text(max_size=40)), st.datetimes(timezones=st.just(UTC)))
+@example("the last 100000 days of the year 290000", datetime(2026, 11, 25, tzinfo=UTC))
+@example("the last week of 290000", datetime(2026, 11, 25, tzinfo=UTC))
+@example("within 100000 centuries", datetime(2026, 11, 25, tzinfo=UTC))
+@example("for 100000 years from today", datetime(2026, 11, 25, tzinfo=UTC))
+@example("the first week of 290000 BC", datetime(2026, 11, 25, tzinfo=UTC))
+@example("00000000", datetime(2026, 11, 25, tzinfo=UTC))
 def test_no_text_raises_anything_undeclared(text: str, moment: datetime):
     said = ""
     try:

@@ -30,6 +30,8 @@ _FIXED = {
     "april fools day": (4, 1),
     "saint patricks day": (3, 17),
     "st patricks day": (3, 17),
+    "earth day": (4, 22),
+    "juneteenth": (6, 19),
     "international workers day": (5, 1),
     "international womens day": (3, 8),
 }

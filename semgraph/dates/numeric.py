@@ -19,8 +19,10 @@ _ANY_LEAP_YEAR = 2000
 
 
 def numeric_date(line: Line, place: int) -> Found:
-    """`2016-11-07`, `22/04/2016`, `11/2016`, `4/22`: whatever can be read in one way only."""
+    """`2016-11-07`, `22/04/2016`, `11/2016`, `4/22`, `20161107`: whatever can be read in one way only."""
     sign = line.sign(place + 1)
+    if line.digits(place) == 8 and len(line.tokens) == 1:
+        return _unseparated(line, place)
     if line.number(place) is None or not sign or sign not in "-/.":
         return None
     if not _joined(line, place + 1):
@@ -63,6 +65,12 @@ def _three(line: Line, place: int, sign: str) -> Found:
         readings = " or ".join(format_date(*day) for day in days)
         line.complain(place, after, f"that is {readings}: write the one that is meant")
     return None
+
+
+def _unseparated(line: Line, place: int) -> Found:
+    """`20161107`, the basic form of ISO 8601."""
+    year, rest = divmod(int(line.chunk(place)), 10_000)
+    return (day_period(year, *divmod(rest, 100)), place + 1) if _exists(year, *divmod(rest, 100)) else None
 
 
 def _two(line: Line, place: int, sign: str) -> Found:

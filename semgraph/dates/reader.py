@@ -146,6 +146,8 @@ def _stands_alone(line: Line, place: int, found: tuple[Phrase, int]) -> bool:
         return False
     if phrase.bare and words[0].text == "-":
         return False
+    if line.word(place) == "within" and line.word(place + 1) not in ("the", "next", "coming", "upcoming"):
+        return False  # how long it takes, whenever that was
     if not phrase.bare:
         return not (words[-1].text in _WORDS_ALONE and len(words) == 2 and words[0].text == "of")
     return len(words) > 1 or (words[0].kind == "word" and words[0].text not in _WORDS_ALONE)

@@ -36,7 +36,8 @@ Found = tuple[Period, int] | None
 _MOST_UNITS = 6  # in one amount: years, months, weeks, days, hours, minutes
 _DEEPEST = 4  # dates that count from dates that count from dates
 _STEPS = {"last": -1, "past": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1, "upcoming": 1}
-_NEAR_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
+_NEAR_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1, "tmrw": 1}
+_ABOUT = ("of", "after", "before", "from", "following")
 _STARTING = ("starting", "beginning", "commencing")
 _NOW = (("now",), ("right", "now"), ("just", "now"), ("at", "the", "moment"), ("at", "present"), ("currently",))
 _CLOCK = {"second": SECOND, "minute": MINUTE, "hour": HOUR}
@@ -46,6 +47,8 @@ _DAYS = {"day": 1, "week": 7, "fortnight": 14}
 _SLACK = {"week": 3, "fortnight": 7, "month": 15, "quarter": 45, "year": 183, "decade": 1826, "century": 18_262}
 _PARTS: dict[str, Part] = {"early": "early", "mid": "mid", "late": "late"}
 _EDGES: dict[str, Part] = {"beginning": "beginning", "start": "beginning", "middle": "middle", "end": "end"}
+# What has units of a kind that are counted: the third week of May.
+_WITHIN = {"day": ("month", "year"), "week": ("month", "year"), "month": ("year",)}
 
 Amount = tuple[int, int, int, str]  # microseconds on the clock, days, months, and the coarsest unit
 
@@ -67,9 +70,10 @@ def _named(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a rul
         if (after := line.words(place, *phrase)) is not None:
             return clock_time(line.now, "instant", line.offset), after
     start = line.skip(place, ("the",))
-    for phrase, step in ((("day", "before", "yesterday"), -2), (("day", "after", "tomorrow"), 2)):
-        if (after := line.words(start, *phrase)) is not None:
-            return unit_around("day", line.today, step), after
+    for side, step in (("before", -1), ("after", 1)):
+        after = line.words(start, "day", side)
+        if after is not None and _NEAR_DAYS.get(line.word(after)) == step:
+            return unit_around("day", line.today, 2 * step), after + 1
     step = _NEAR_DAYS.get(line.word(place), 9)
     return (unit_around("day", line.today, step), place + 1) if step != 9 else None
 
@@ -216,6 +220,24 @@ def _several_units(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001
     return _units_from_today(line, step, *amount)
 
 
+def _within(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a rule like the others
+    """`Within the next three years`, `within 2 weeks from today`: from the reference on, its day included."""
+    start = line.words(place, "within")
+    if start is None:
+        return None
+    told = line.skip(line.skip(start, ("the",)), ("next", "coming", "upcoming"))
+    amount = _amount(line, told if line.word(told - 1) != "the" else start)
+    if amount is None:
+        return None
+    (clock, days, months, _), after = amount
+    after = next(filter(None, (line.words(after, "from", now) for now in ("now", "today"))), after)
+    if line.word(after) in _ABOUT:  # counted from something else
+        return None
+    if clock:
+        return (period_between(line.now, line.now + clock), after) if not (days or months) else None
+    return period_between(line.today * DAY, (days_of(*add_months(date_of(line.today), months)) + days) * DAY), after
+
+
 def _units_from_today(line: Line, step: int, amount: Amount, after: int) -> Found:
     clock, days, months, unit = amount
     if clock:
@@ -245,17 +267,22 @@ def _so_far(line: Line, place: int, depth: int) -> Found:  # noqa: ARG001 - a ru
 
 
 def _stretch(line: Line, place: int, depth: int) -> Found:
-    """`Two weeks starting 20 May`, `ten previous weeks`."""
+    """`Two weeks starting 20 May`, `ten previous weeks`, `for 3 days from today`."""
     count = cardinal(line, place)
     if count is not None and _STEPS.get(line.word(count[1])) and UNITS.get(line.word(count[1] + 1)):
         step, unit = _STEPS[line.word(count[1])], UNITS[line.word(count[1] + 1)]
         if unit in _DAYS or unit in _MONTHS:
             amount_told = (0, count[0] * _DAYS.get(unit, 0), count[0] * _MONTHS.get(unit, 0), unit)
             return _units_from_today(line, step, amount_told, count[1] + 2)
-    amount = _amount(line, place)
-    if amount is not None and line.word(amount[1]) in _STARTING:
-        day = date_at(line, line.skip(amount[1] + 1, ("on", "from")), depth + 1)
+    lasting = line.words(place, "for")
+    amount = _amount(line, lasting or place)
+    start = None if amount is None else line.skip(amount[1], signs=",") if lasting else amount[1]
+    if amount is not None and start and line.word(start) in (("from", *_STARTING) if lasting else _STARTING):
+        day = date_at(line, line.skip(start + 1, ("on", "from")), depth + 1)
         (clock, days, months, _), _ = amount
+        if day is not None and day[0].cycle and lasting:
+            line.complain(place, day[1], "which of them? Give the date on which it starts in full")
+            return None
         if day is None or day[0].precision != "day" or clock:
             return None
         end = days_of(*add_months(day[0].day, months)) + days
@@ -364,6 +391,49 @@ def _part(line: Line, place: int, depth: int) -> Found:
     return None if found is None else (found, whole[1])
 
 
+def _nth_unit(line: Line, place: int, depth: int) -> Found:
+    """`The first week of 2015`, `the last ten days of May`, `the third week next year`."""
+    start = line.skip(place, ("the",))
+    count = (-1, start + 1) if line.word(start) == "last" else ordinal(line, start)
+    if count is None:
+        return None
+    number, after = (cardinal(line, count[1]) if count[0] in (1, -1) else None) or (1, count[1])
+    unit, after = UNITS.get(line.word(after), ""), after + 1
+    vague = (number == 1) != (line.word(after - 1) == unit)  # the last days of May
+    inner = line.word(after) in ("of", "in")
+    if unit not in _WITHIN or number < 1 or vague or not (inner or line.word(after) in _STEPS):
+        return None
+    whole = date_at(line, after + inner, depth + 1) if inner else _unit_step(line, after, depth)
+    if whole is None or whole[0].precision not in _WITHIN[unit] or whole[0].part or whole[0].flag:
+        return None
+    edges = _edges_within(whole[0], unit)
+    first = count[0] - 1 if count[0] > 0 else len(edges) - 1 - number
+    if not 0 <= first < len(edges) - number:
+        line.complain(place, whole[1], f"the {whole[0].precision} has fewer of them")
+        return None
+    found = unit_around(unit, edges[first])
+    if number > 1:
+        found = period_between(edges[first] * DAY, edges[first + number] * DAY)
+    return _of_its_year(found, whole[0]), whole[1]
+
+
+def _of_its_year(found: Period, whole: Period) -> Period:
+    """A part of a month whose year was left open: that comes round on other days."""
+    return replace(found, cycle="name") if whole.cycle else found
+
+
+def _edges_within(whole: Period, unit: str) -> list[int]:
+    """The days on which its units start, and the one after the last: a week is of the month that has most of it."""
+    first, end = whole.start // DAY, whole.end // DAY
+    if unit == "day":
+        return [*range(first, end + 1)]
+    if unit == "week":
+        monday, last = (unit_around("week", day).start // DAY for day in (first + 3, end - 4))
+        return [*range(monday, last + 8, 7)]
+    year, month, _ = whole.day
+    return [days_of(*add_months((year, month, 1), step)) for step in range(13)]
+
+
 def _nth_weekday(line: Line, place: int, depth: int) -> Found:
     """`The second Monday of next month`, `the last Friday in May 2020`."""
     start = line.skip(place, ("the",))
@@ -379,7 +449,7 @@ def _nth_weekday(line: Line, place: int, depth: int) -> Found:
     if count[0] != -1 and not 1 <= count[0] <= len(days):
         line.complain(place, month[1], "the month has fewer of them")
         return None
-    return day_period(*date_of(days[count[0] - 1 if count[0] > 0 else -1])), month[1]
+    return _of_its_year(unit_around("day", days[count[0] - 1 if count[0] > 0 else -1]), month[0]), month[1]
 
 
 def _week_of(line: Line, place: int, depth: int) -> Found:
@@ -407,11 +477,13 @@ _RULES = (
     _counted,
     _unit_step,
     _several_units,
+    _within,
     _so_far,
     _stretch,
     _weekday_in_week,
     _last_weekday,
     _last_month,
+    _nth_unit,
     _nth_weekday,
     _week_of,
 )

@@ -56,11 +56,11 @@ SEASONS = {"spring", "summer", "autumn", "fall", "winter"}
 
 # What no date begins with is passed over at once.
 _STARTS = (
-    "the a an in about now right just at currently today yesterday tomorrow last past previous this current next "
-    "coming upcoming early mid late middle beginning start end earlier half couple year ad cy h q w y noon "
-    "noughties first christmas xmas boxing new halloween valentine valentines april saint st international martin mlk "
-    "president presidents memorial labor labour black cyber ash palm good easter pentecost whit thanksgiving mother "
-    "mothers father fathers independence"
+    "the a an in within for about now right just at currently today yesterday tomorrow tmrw last past previous this "
+    "current next coming upcoming early mid late middle beginning start end earlier half couple year ad cy h q w y "
+    "noon noughties first christmas xmas boxing new halloween valentine valentines april saint st international martin "
+    "mlk president presidents memorial labor labour black cyber ash palm good easter pentecost whit thanksgiving "
+    "mother mothers father fathers independence earth juneteenth"
 )
 STARTS = frozenset(_STARTS.split()).union(MONTHS, WEEKDAYS, UNITS, CARDINALS, TENS, ORDINALS, DECADES, SEASONS)
 
