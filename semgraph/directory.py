@@ -240,10 +240,8 @@ class Directory:
     def labels(self, numbers: Iterable[int], instant: int | None = None) -> dict[int, str]:
         """The primary names of many entities at an instant."""
         wanted = set(numbers)
-        many = len(wanted) > _MOST and not self._pending
-        only = self.only_labels() if many else {}
-        self.prefetch_labels(wanted - only.keys())
-        return {number: only[number] if number in only else self.label(number, instant) for number in wanted}
+        self.prefetch_entities(wanted)
+        return {number: self.entity(number, instant).label for number in wanted}
 
     def only_labels(self) -> dict[int, str]:
         """The primary name of every entity that has never had another, read at once."""

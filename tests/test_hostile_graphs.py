@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from bounded_work import steps
 
@@ -83,3 +85,26 @@ def test_the_first_recall_takes_in_a_claim_in_few_steps(tmp_path):
         with KnowledgeGraph(tmp_path / f"{size}.db") as kg:
             counts.append(steps(lambda kg=kg: kg.recall("where does n0 live?", touch=False)))
     assert (counts[2] - counts[1]) / 2_000 < 52, counts
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda kg: kg.match(("n0", "?p", "?x")),
+        lambda kg: kg.timeline("n0"),
+        lambda kg: kg.values("n0", "knows"),
+        lambda kg: kg.history("n0", "knows"),
+        lambda kg: kg.about("n0", limit=None),
+        lambda kg: list(kg.facts("n0")),
+        lambda kg: kg.paths("n0", "o1", direction="any"),
+        lambda kg: kg.ask("who does n0 know?"),
+    ],
+    ids=["match", "timeline", "values", "history", "about", "facts", "paths", "ask"],
+)
+def test_very_many_facts_are_read_together(tmp_path, read):
+    _hub(tmp_path / "s.db", inward=10, outward=6_000)
+    with KnowledgeGraph(tmp_path / "s.db") as kg:
+        seen = []
+        kg._session.store._connection.exec_trace = lambda _cursor, sql, _bindings: bool(seen.append(sql)) or True
+        read(kg)
+        assert len(seen) < 200, Counter(seen).most_common(3)
