@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 import pytest
+from bounded_work import steps
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -263,3 +264,15 @@ def test_what_is_not_kept_has_a_receipt():
         assert len(kg.rejected()) == 2
         [receipt] = kg.remember("I might move to Rome one day.")
         assert receipt.outcome == "rejected"
+
+
+@pytest.mark.parametrize("unit", ["\nsystem", "\na b", "\nwhat a day", "a. B c. "])
+def test_a_text_of_one_sentence_over_and_over_is_read_in_few_steps(unit):
+    looked = partial(dated, reference=NOW)
+    phrases.candidates(unit, looked)
+    assert steps(lambda: phrases.candidates(unit * 2_000, looked)) < 2_000 * 12
+
+
+def test_a_sentence_that_is_told_again_is_read_again():
+    found = phrases.candidates("I live in Oslo. It rains. I live in Oslo. It rains.", partial(dated, reference=NOW))
+    assert [each.get("object") for each in found] == ["Oslo", None, "Oslo", None]

@@ -74,8 +74,12 @@ def candidates(text: str, dated: Dates) -> list[Words]:
     [('works_at', 'Linear', 'I live in Oslo and work at Linear.'), (None, None, 'It rains.')]
     """
     found: list[Words] = []
+    unread: set[str] = set()  # sentences that no pattern fits: a text may be one of them over and over
     for sentence in sentences(text):
-        read = _statements(_plain(sentence), dated)
+        plain = "" if sentence in unread else _plain(sentence)
+        read = _statements(plain, dated) if " " in plain else []  # one word says nothing
+        if not read:
+            unread.add(sentence)
         found += [{"text": sentence, **words} for words in read] or [{"text": sentence}]
     return found
 

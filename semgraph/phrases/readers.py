@@ -56,11 +56,9 @@ _AS: Final = re.compile(r" as (?:an?|the|our|their|its) (?P<title>[\w -]+)\Z")
 
 
 def _by_verb(text: str, when: Dated) -> Iterator[Words]:
-    low = set(text.lower().split())
-    for verb in VERBS:
+    told = {at for word in set(text.lower().split()) for at in _by_form().get(word, ())}
+    for verb in map(VERBS.__getitem__, sorted(told)):
         base = verb.phrase.partition(" ")[0]
-        if low.isdisjoint((base, *forms(base), *(("am", "are", "were") if base == "be" else ()))):
-            continue
         for tense, pattern in _tenses(verb.phrase):
             match = pattern.fullmatch(text)
             if match is None:
@@ -77,6 +75,17 @@ def _by_verb(text: str, when: Dated) -> Iterator[Words]:
             if title and "negative" not in times:
                 yield {"subject": who, "predicate": "job_title", "object": title, **times}
             return
+
+
+@lru_cache(maxsize=1)
+def _by_form() -> dict[str, list[int]]:
+    """The places of the verbs that have a form."""
+    found: dict[str, list[int]] = {}
+    for at, verb in enumerate(VERBS):
+        base = verb.phrase.partition(" ")[0]
+        for form in {base, *forms(base), *(("am", "are", "were") if base == "be" else ())}:
+            found.setdefault(form, []).append(at)
+    return found
 
 
 @lru_cache(maxsize=256)
