@@ -106,6 +106,37 @@ ANSWERED = [
 ]
 
 
+def test_the_kind_of_thing_that_is_asked_for_is_looked_at(kg):
+    with semgraph.KnowledgeGraph(clock=lambda: NOW) as graph:
+        graph.predicates.define("visited", cardinality="many")
+        for place in ("Lyon", "Dr Smith"):
+            graph.add("Ann", "visited", place)
+
+        def asked(question):
+            answer = graph.ask(question)
+            return answer.values, answer.sure
+
+        both = sorted(graph.ask("What did Ann visit?").values)
+        assert both == ["Dr Smith", "Lyon"]
+        assert (sorted(asked("Which dentist did Ann visit?")[0]), asked("Which dentist did Ann visit?")[1]) == (
+            both,
+            False,
+        )
+        graph.add("Dr Smith", "is_a", "dentist")
+        assert (sorted(asked("Which dentist did Ann visit?")[0]), asked("Which dentist did Ann visit?")[1]) == (
+            both,
+            False,
+        )
+        graph.add("Lyon", "is_a", "city")
+        assert asked("Which dentist did Ann visit?") == (["Dr Smith"], False)
+        assert asked("Which city did Ann visit?") == (["Lyon"], False)
+        assert "left out: 'dentist'" in graph.ask("Which dentist did Ann visit?").plan
+        graph.add("Bea", "visited", "Lyon")
+        assert asked("Which city did Bea visit?") == (["Lyon"], True)
+        assert asked("Which dentist did Bea visit?") == (["Lyon"], False)
+    assert kg.ask("Which planet does Maya live in?").sure is False
+
+
 def test_what_may_be_read_in_two_ways_is_not_sure(kg):
     begun = kg.ask("Who was mayor of London after 2010?")  # one was already
     assert (begun.values, begun.sure) == (["Sadiq Khan"], False)

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from semgraph.asking.comparing import compared, comparison
-from semgraph.asking.edges import Edges
+from semgraph.asking.edges import Edges, stems
+from semgraph.asking.kinds import sorted_out
 from semgraph.asking.plans import Plan, best_plan
 from semgraph.asking.reading import Asked, Clause, Named, Question, read_question
 from semgraph.asking.signals import Signal
@@ -131,6 +132,7 @@ class _Asking:
         if question.time is not None and when is None:
             return self.unread(text, "the time that it names can't be told")
         edges = self._lying(question, plan, when)
+        edges, left = self._of_kind(question, plan, edges, left)
         values = self._values(question, edges)
         sure = bool(values) and not left and all(self._sure(edge.fact) for edge in edges)
         told = _told(plan, question, when, left)
@@ -138,6 +140,19 @@ class _Asking:
         two_ways = rivals or self._goes_on(question, plan, when) or 1 < question.many != len(edges)
         unit = question.unit if values else None
         return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not two_ways, unit=unit)
+
+    def _of_kind(
+        self, question: Question, plan: Plan, found: list[Edge], left: list[str]
+    ) -> tuple[list[Edge], list[str]]:
+        """Those that are of the kind asked for, where that is known, and the words that stay unaccounted for."""
+        kind = question.kind
+        used = {question.main.words[i].stem for i in plan.used}
+        if not kind or not used.isdisjoint(stems(kind)):
+            return found, left
+        left = [word for word in left if word != kind]
+        edges, some, whole = sorted_out(found, kind, self.edges)
+        told = whole or (question.kind_is_plain and not some)
+        return edges, left if told else [*left, kind]
 
     def _goes_on(self, question: Question, plan: Plan, when: When | None) -> bool:
         """Whether "after 2010" may mean what went on then too, and not only what began."""

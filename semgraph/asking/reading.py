@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.asking.edges import stems
+from semgraph.asking.kinds import KIND
 from semgraph.asking.signals import Kind, Signal, Temporal, temporal
 from semgraph.dates import find_dates
 from semgraph.markers import words as listed
@@ -78,6 +79,17 @@ class Question(NamedTuple):
     many: int = 1
 
     @property
+    def kind(self) -> str:
+        """What kind of thing the question asks for; nothing where it does not say."""
+        found = KIND.search(self.text) if self.asked is Asked.VALUE else None
+        return found["kind"] if found else ""
+
+    @property
+    def kind_is_plain(self) -> bool:
+        """Whether that is a word such as "city" or "company", which the relation says as well."""
+        return self.kind.lower() in _KINDS
+
+    @property
     def unit(self) -> str | None:
         """What the answer is counted in, where that is a time: days if the question says so, else years."""
         if self.asked is not Asked.DURATION:
@@ -100,15 +112,10 @@ _SMALL: Final = frozenset(
 _KINDS: Final = frozenset(
     listed(
         "appointed assume assumed became began begin beginning cities city club clubs companies company countries "
-        "earn earned emerge emerged employer firm group individual individuals institution job nation organisation "
-        "organization organizations over place places school serve served service serving start started state team "
-        "teams took town university"
+        "country earn earned emerge emerged employer firm group individual individuals institution job nation "
+        "organisation organization organizations over place places school serve served service serving start "
+        "started state team teams took town university"
     )
-)
-_KIND: Final = re.compile(
-    r"(?:(?:in|at|from|to|on|by|for|with) )?(?:which|what) (?P<kind>[^\W\d_]+) "
-    r"(?:did|does|do|has|have|had|was|were|is|are|will|can)\b",
-    re.IGNORECASE,
 )
 _COUNTED: Final = {word: at for at, word in enumerate(listed("two three four five six seven eight nine ten"), 2)}
 _SEVERAL: Final = re.compile(
@@ -215,7 +222,7 @@ def _clause(
 
 
 def _content(text: str, start: int, end: int, taken: Sequence[tuple[int, int]]) -> Iterator[Word]:
-    asked = _KIND.match(text[start:end].lstrip(" ,"))
+    asked = KIND.match(text[start:end].lstrip(" ,"))
     kind = -1 if asked is None else end - len(text[start:end].lstrip(" ,")) + asked.start("kind")
     for match in re.finditer(r"[^\W_]+(?:['’][a-z]+)?", text[start:end]):
         at = start + match.start()
