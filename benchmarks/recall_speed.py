@@ -6,8 +6,8 @@ Sizes default to 10,000 and 100,000 facts; files of an earlier run in the folder
 kinds of question: one names an entity ("who is the tutor of …"), one has words only. Told are the processor time of the
 whole `recall`, with columns loaded and all of it warm, the median; that of a new process until its first answer, once
 with pages in the store and once without; and of the two channels alone the ratio to FTS5's `bm25` over an OR of the
-same words and to a flat index of faiss over the same vectors (where faiss is installed): ten best each, out of as many
-vectors as recall takes.
+same words and to a flat index of faiss over the same vectors (where faiss is installed; one thread): ten best each, out
+of as many vectors as recall takes.
 """
 
 from __future__ import annotations
@@ -141,6 +141,7 @@ def meaning(graph: KnowledgeGraph, asked: list[str]) -> tuple[float, float] | No
     from semgraph.embedding import default_embedder
 
     model = default_embedder()
+    faiss.omp_set_num_threads(1)  # one thread each: two that wait for a busy core tell nothing
     session = graph._session  # noqa: SLF001 - the channel alone
     with session.read():
         vectors = library_of(session).vectors
@@ -162,7 +163,7 @@ def meaning(graph: KnowledgeGraph, asked: list[str]) -> tuple[float, float] | No
             bar = theirs(row)[0][0][-1] - 1e-5
             shares.append(min(int(np.count_nonzero(cosines >= bar)), 10) / 10)
             del documents
-        own, other = interleaved([(row,) for row in rows], ours, theirs)
+        own, other = interleaved([(row,) for row in rows], ours, theirs, clock=time.thread_time)
     return other / own, statistics.mean(shares)
 
 
