@@ -263,6 +263,7 @@ class Holdings:
         for predicate, subjects in grouped(wanted):
             for row in self.store.iterate(ClaimRow, self.scope, subject=subjects, predicate=self.spelt(predicate)):
                 self._by_subject[row.subject, predicate].append(row)
+                self._claims[row.id] = row
 
     def claim(self, claim: str) -> ClaimRow | None:
         """A claim by id, retracted or not."""

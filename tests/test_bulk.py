@@ -261,3 +261,18 @@ def test_each_refused_claim_is_told_by_its_place(batch_size: int | None):
     batch = KnowledgeGraph().add_all(told, batch_size=batch_size)
     assert batch.rejected_at == (3, 6, 7)
     assert len(batch.rejected) == 3
+
+
+def test_a_small_batch_reads_the_claims_that_it_follows_together(tmp_path):
+    homes, moves = (
+        [{"subject": f"A{n}", "predicate": "lives_in", "object": f"{where}{n}", "valid_from": year} for n in range(80)]
+        for where, year in (("T", "2019"), ("U", "2020"))
+    )
+    with KnowledgeGraph(tmp_path / "kept.db") as graph:
+        graph.add_all(homes)
+    with KnowledgeGraph(tmp_path / "kept.db") as graph:
+        store = graph._session.store
+        with mock.patch.object(store, "iterate", side_effect=store.iterate) as asked:
+            assert graph.add_all(moves).counts == {"update": 80}
+        assert asked.call_count < 20
+        assert graph.verify() == []
