@@ -90,11 +90,20 @@ def test_a_question_is_plain_data_of_4_kib(text):
         ("The Mayan calendar", []),
         ("where do I live", ["I"]),
         ("Berlin/Maya", []),
+        ("where does **Maya** live", ["Maya"]),
+        ("_Maya_, *Maya Lindqvist* or ~~Stripe~~'s?", ["Maya", "Maya Lindqvist", "Stripe"]),
+        ("ask @maya about #stripe!", ["maya", "stripe"]),
+        ("|Maya|Stripe|", ["Maya", "Stripe"]),
+        ("*Maya", []),
+        ("Maya* 2", []),
+        ("__Maya**", []),
+        ("Maya@Stripe", []),
+        ("the @handle of C", ["@handle", "C"]),
         ("", []),
     ],
 )
 def test_the_longest_names_in_a_question(kg, question, want):
-    for name in ("Maya", "Maya Lindqvist", "Stripe", "C", "C++", ".NET", "Acme, Inc.", "李国松", "user"):
+    for name in ("Maya", "Maya Lindqvist", "Stripe", "C", "C++", ".NET", "Acme, Inc.", "李国松", "user", "@handle"):
         kg.names.declare(name)
     with kg.reading() as reader:
         assert [mention.text for mention in mentions(reader, question, None)] == want

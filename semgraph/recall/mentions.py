@@ -23,7 +23,10 @@ _MAX_SPANS = 20_000
 # What may stand around a name without being a part of it. A dot, an apostrophe or a symbol inside a word is a part.
 _OPENING = "\"'([{<«‹„“‘「『《〈【〔¿¡"
 _CLOSING = "\"'.,;:!?)]}>»›“”’」』》〉】〕。、，；：！？"
-_BREAKS = re.compile(r"[\s,;:!?()\[\]{}<>\"«»‹›„“”「」『』《》〈〉【】〔〕。、，；：！？¿¡—–]+")
+_BREAKS = re.compile(r"[\s,;:!?|()\[\]{}<>\"«»‹›„“”「」『』《》〈〉【】〔〕。、，；：！？¿¡—–]+")
+# Marks of emphasis on both sides, and what is put before the name of somebody spoken to: "**Maya**", "@maya".
+_MARKED = re.compile(r"(?P<mark>[*_~]{1,3})(?P<bare>[^*_~].*?)(?P=mark)|[@#](?P<called>\w.*)", re.DOTALL)
+_INNER = ("bare", "called")
 _POSSESSIVE = re.compile(r"['’ʼ]s$", re.IGNORECASE)
 _UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
 
@@ -74,7 +77,10 @@ def _word_spans(question: str) -> Iterator[tuple[int, int]]:
     pieces = list(_pieces(question))
     for first, (start, _) in enumerate(pieces):
         for _, end in pieces[first : first + _MAX_WORDS]:
-            yield from ((start, stop) for stop in _ends(question, start, end))
+            for stop in _ends(question, start, end):
+                yield start, stop
+                if question[start] in "*_~@#" and (marked := _MARKED.fullmatch(question, start, stop)):
+                    yield from ((marked.start(each), marked.end(each)) for each in _INNER if marked[each])
 
 
 def _pieces(question: str) -> Iterator[tuple[int, int]]:
