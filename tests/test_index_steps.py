@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from semgraph.index import spreading
@@ -115,6 +115,8 @@ def test_levels_are_those_of_a_plain_search(told, later, times, chosen, start):
     assert found == distances(pairs, start)
 
 
+@example(told=[(0, 0, far, 0, POS_INF, 0) for far in (1, LITERAL, NOTHING)], later=[], times=Times(2, 3),
+         chosen=Chosen(None, b""))  # fmt: skip
 @given(told=st.lists(facts(), max_size=25, unique=True), later=st.lists(facts(), max_size=6, unique=True),
        times=CUTS, chosen=CHOSEN)  # fmt: skip
 def test_rows_are_the_same_one_by_one_and_all_at_once(told, later, times, chosen):
@@ -129,6 +131,26 @@ def test_rows_are_the_same_one_by_one_and_all_at_once(told, later, times, chosen
     assert sorted((row, near, far) for row, near, far in together if near != far) == single
     assert {(near, far) for _, near, far in single} == brute(now, times, chosen)
     assert len(set(single)) == len(single)
+    for node in range(columns.nodes):
+        near, far = dict[int, None](), {far for at, far in brute(now, times, chosen) if at == node}
+        cost = steps.cost((node,))
+        assert cost == 0 or not steps.near(node, near, cost - 1)
+        assert not near
+        assert steps.near(node, near, cost)
+        assert near.keys() - {node} == far
+
+
+@pytest.mark.usefixtures("few")
+@given(told=st.lists(facts(), max_size=25, unique=True), later=st.lists(facts(), max_size=6, unique=True),
+       times=CUTS, chosen=CHOSEN, longest=st.integers(1, 6))  # fmt: skip
+def test_the_shortest_length_is_that_of_a_plain_search(told, later, times, chosen, longest):
+    columns = columns_of(told)
+    pairs = brute(written(columns, told, later), times, chosen)
+    steps = Steps(Looks.of(columns), times, chosen)
+    for source in NODES:
+        far = {node: length for node, length in distances(pairs, source).items() if length <= longest}
+        for target in NODES:
+            assert shortest_length(steps, source, target, longest) == far.get(target)
 
 
 @pytest.mark.usefixtures("few")
@@ -141,8 +163,6 @@ def test_shortest_steps_are_those_on_some_shortest_walk(told, later, times, chos
     ahead, behind = distances(pairs, source), distances({(b, a) for a, b in pairs}, target)
     found = shortest_steps(Steps(Looks.of(columns), times, chosen), source, target, longest)
     length = ahead.get(target, longest + 1)
-    least = shortest_length(Steps(Looks.of(columns), times, chosen), source, target, longest)
-    assert least == (None if length > longest else length)
     if length > longest:
         assert found is None
         return
@@ -166,3 +186,10 @@ def test_edges_by_start_are_those_of_the_time_also_where_they_are_taken_after_a_
         rows = zip(*(each.column(number).tolist() for number in range(5)), strict=True)
         assert sorted(rows) == sorted(fact[:5] for fact in held)
         assert len(each) == len(held)
+
+
+def test_a_side_with_few_rows_ahead_meets_one_that_had_many(monkeypatch):
+    monkeypatch.setattr(spreading, "FEW", 1)
+    ends = [(0, 0, 1), (0, 0, 2), (0, 1, 2), (1, 0, 3), (3, 0, 5), (4, 0, 5), (6, 0, 4), (6, 1, 4), (6, 2, 4)]
+    steps = Steps(Looks.of(columns_of([(*each, 0, POS_INF, 0) for each in ends])), Times(2, 3), Chosen(None, b""))
+    assert shortest_length(steps, 0, 5, 6) == 3
