@@ -6,6 +6,7 @@ import contextlib
 import time
 from datetime import UTC, datetime
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from histories import Clock, graph
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 MORE_READS: dict[str, Callable[[KnowledgeGraph], Any]] = {
     "candidates": lambda kg: kg.candidates("John Smith"),
     "timeline": lambda kg: kg.timeline("n0"),
+    "history": lambda kg: kg.history("n0", "knows"),
+    "explain": lambda kg: [kg.explain(each[0]) for each in islice(kg.about("n0", limit=1).values(), 1)],
+    "profile": lambda kg: kg.profile().facts,
+    "ask": lambda kg: kg.ask("who does n0 know?").values,
     "entities": lambda kg: list(kg.entities("J")),
     "diff": lambda kg: kg.at("1500").diff(kg.at("2020"), subject="n0").opened,
 }
