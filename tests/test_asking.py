@@ -8,6 +8,7 @@ import pytest
 
 import semgraph
 from semgraph.asking.signals import temporal
+from semgraph.asking.times import is_vaguer
 from semgraph.errors import InputError
 
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
@@ -104,6 +105,30 @@ ANSWERED = [
     ("What colour do I prefer?", ["teal"]),
     ("What do I prefer for Rust?", ["Helix"]),
 ]
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "sure"),
+    [
+        ("In which month did Maya start at Stripe?", "2021-03", True),
+        ("In which month did Maya move to Oslo?", "2019", False),
+        ("On what day did Maya start at Stripe?", "2021-03", False),
+        ("On what day did Maya start at Linear?", "2024-06-01", True),
+        ("In what year did Maya start at Stripe?", "2021-03", True),
+        ("On what day was Maya born?", "1990-05-05", True),
+        ("When did Maya move to Oslo?", "2019", True),
+    ],
+)
+def test_a_date_that_does_not_tell_the_unit_asked_for_is_not_sure(kg, question, value, sure):
+    answer = kg.ask(question)
+    assert ([str(each) for each in answer.values], answer.sure) == ([value], sure), answer.plan
+    assert ("left out" in answer.plan) is not sure
+
+
+@pytest.mark.parametrize("unit", ["day", "month", "year"])
+def test_what_only_looks_like_a_date_tells_no_unit_of_time(unit):
+    assert is_vaguer("2009-13", unit)
+    assert not is_vaguer("2009-12-01", unit)
 
 
 def test_the_kind_of_thing_that_is_asked_for_is_looked_at(kg):

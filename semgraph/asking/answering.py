@@ -12,7 +12,7 @@ from semgraph.asking.kinds import sorted_out
 from semgraph.asking.plans import Plan, best_plan
 from semgraph.asking.reading import Asked, Clause, Named, Question, read_question
 from semgraph.asking.signals import Signal
-from semgraph.asking.times import When, ends_of, from_dates, is_date, lies
+from semgraph.asking.times import When, ends_of, from_dates, is_date, is_vaguer, lies
 from semgraph.errors import InputError
 from semgraph.model import Answer, Entity, Fact, Literal
 from semgraph.recall.mentions import mentions
@@ -32,6 +32,7 @@ __all__ = ["ask"]
 _LEAST: Final = 0.5  # more of the words of a question than this share a plan must account for
 _DAY: Final = 86_400_000_000
 _YEAR: Final = 365.2425
+_UNIT: Final = re.compile(r"\b(?:which|what)(?: is the| was the)? (?P<unit>year|month|day)\b", re.IGNORECASE)
 _MY: Final = re.compile(r"\bm(?:y|ine)\b", re.IGNORECASE)
 
 
@@ -134,6 +135,7 @@ class _Asking:
         edges = self._lying(question, plan, when)
         edges, left = self._of_kind(question, plan, edges, left)
         values = self._values(question, edges)
+        left += self._untold(question, values)
         sure = bool(values) and not left and all(self._sure(edge.fact) for edge in edges)
         told = _told(plan, question, when, left)
         rivals = question.asked is Asked.VALUE and any(edge.fact.conflicted for edge in edges)
@@ -153,6 +155,11 @@ class _Asking:
         edges, some, whole = sorted_out(found, kind, self.edges)
         told = whole or (question.kind_is_plain and not some)
         return edges, left if told else [*left, kind]
+
+    def _untold(self, question: Question, values: Sequence[Any]) -> list[str]:
+        """The unit of time that is asked for, where a value does not tell it: the month of "2009"."""
+        unit = _UNIT.search(question.text) if question.asked in (Asked.START, Asked.END) else None
+        return [unit["unit"]] if unit and any(is_vaguer(value, unit["unit"].lower()) for value in values) else []
 
     def _goes_on(self, question: Question, plan: Plan, when: When | None) -> bool:
         """Whether "after 2010" may mean what went on then too, and not only what began."""

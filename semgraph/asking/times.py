@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.asking.signals import Signal
+from semgraph.errors import RejectedError
 from semgraph.model import Literal
-from semgraph.temporal import NEG_INF, POS_INF
+from semgraph.temporal import NEG_INF, POS_INF, Bound, parse_bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
     from semgraph.dates.reading import Reading
     from semgraph.model import Entity, Fact
 
-__all__ = ["When", "ends_of", "from_dates", "is_date", "lies"]
+__all__ = ["When", "ends_of", "from_dates", "is_date", "is_vaguer", "lies"]
 
 
+_HOUR: Final = 3_600_000_000
+# The longest that each lasts, with the hours by which clocks are put back.
+_LASTS: Final = {"day": 26 * _HOUR, "month": (31 * 24 + 2) * _HOUR, "year": (366 * 24 + 2) * _HOUR}
 _DATE: Final = re.compile(r"-?\d{4}(?:-\d\d){0,2}[~?%]?")
 
 
@@ -37,6 +41,19 @@ def is_date(thing: Entity | Literal) -> bool:
     (True, False)
     """
     return isinstance(thing, Literal) and _DATE.fullmatch(thing.label) is not None
+
+
+def is_vaguer(value: object, unit: str) -> bool:
+    """Whether a date does not tell the day, month or year that it lies in.
+
+    >>> is_vaguer("2009", "month"), is_vaguer("2009-03", "month"), is_vaguer("198X", "year")
+    (True, False, True)
+    """
+    try:
+        bound = value if isinstance(value, Bound) else parse_bound(str(value))
+    except RejectedError:  # a value that only looks like a date: "2009-13"
+        return True
+    return bound is not None and bound.until - bound.instant > _LASTS[unit]
 
 
 def ends_of(fact: Fact) -> tuple[int, int]:
