@@ -13,7 +13,7 @@ from semgraph.stating import PLAIN, claim_bounds, masked_by, rank_of
 from semgraph.temporal import ALWAYS, NEG_INF, POS_INF, Bound, exact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from semgraph.ledger import Snapshot
     from semgraph.reader import Reader
@@ -179,7 +179,8 @@ def settlement(
         for r in members
         if r not in chosen and (loser := _loser(reader, r, chosen or members, instant)) is not None
     ]
-    made = [_ended(reader, loser, source) for loser in losers if not loser.fact.negative]
+    ending = [loser for loser in losers if chosen or not loser.fact.negative]
+    made = [one for loser in ending for one in _ended(reader, loser, members, source)]
     if chosen:
         won = _reaffirmed(reader, chosen[0], losers, source)
         made += [won] if won is not None else []
@@ -210,12 +211,30 @@ def _loser(reader: Reader, row: FactRow, others: Sequence[FactRow], instant: int
     return next((_Loser(row, a, b if b <= now else POS_INF) for a, b in joined if a <= instant < b), None)
 
 
-def _ended(reader: Reader, loser: _Loser, source: str) -> Said:
-    if reader.snapshot.predicate(loser.fact.predicate).cardinality == "once":  # timeless: what lost never was
-        return _told(reader, loser.fact, source, kind="deny", start=None, end=POS_INF)
+def _ended(reader: Reader, loser: _Loser, members: Sequence[FactRow], source: str) -> list[Said]:
+    row, entry = loser.fact, reader.snapshot.predicate(loser.fact.predicate)
+    if entry.cardinality == "once":  # timeless: what lost never was, and a negative falls to no change
+        return [_told(reader, row, source, kind="deny", start=None, end=POS_INF)]
+    if row.negative:
+        return []
+    gone = loser.end == row.valid_to and reader.body(row).end_reason != "suspended"  # nothing of it lies later
+    ends = {f"e{row.subject}", row.object}
+    negated = any(r.negative and {f"e{r.subject}", r.object} == ends for r in members)
     # What is only planned no word of today can end, since none is evidence for a later day: it is told never to be.
-    kind = "end" if loser.start <= reader.session.now() else "correct"
-    return _told(reader, loser.fact, source, kind=kind, start=loser.start, end=loser.end)
+    # So is what its own negation outlasted, which an end that is over would take along.
+    if loser.start > reader.session.now() or (negated and gone and loser.end != POS_INF):
+        return [_told(reader, row, source, kind="correct", start=loser.start, end=loser.end)]
+    made = [_told(reader, row, source, kind="end", start=loser.start, end=loser.end)]
+    # An end does not keep out what changes to the value in that instant, or later.
+    changes = [claim_bounds(c, entry) for c in _claims(reader, row) if c.kind == "change"]
+    begun = [start.instant for start, basis, *_ in changes if basis != "unknown" and start.instant >= loser.start]
+    if begun and (gone or loser.end == POS_INF):
+        made.append(_told(reader, row, source, kind="correct", start=loser.start, end=max(begun) + 1))
+    return made
+
+
+def _claims(reader: Reader, row: FactRow) -> Iterable[ClaimRow]:
+    return reader.ledger.fetch(factrow.decode(row).claims).values()
 
 
 def _reaffirmed(reader: Reader, row: FactRow, losers: Sequence[_Loser], source: str) -> Said | None:
@@ -224,7 +243,7 @@ def _reaffirmed(reader: Reader, row: FactRow, losers: Sequence[_Loser], source: 
     One that has not begun is said from its beginning on: what holds today stays as it is.
     """
     denied = [loser for loser in losers if loser.fact.negative]
-    if denied:
+    if denied and reader.snapshot.predicate(row.predicate).cardinality != "once":
         start, end = min(loser.start for loser in denied), max(loser.end for loser in denied)
         return _told(reader, row, source, kind="change", start=start, end=end)
     if losers and all(loser.end != POS_INF for loser in losers):
@@ -236,13 +255,13 @@ def _reaffirmed(reader: Reader, row: FactRow, losers: Sequence[_Loser], source: 
 
 
 def _told(reader: Reader, row: FactRow, source: str, *, kind: str, start: int | None, end: int) -> Said:
-    claim = next(iter(reader.ledger.fetch(factrow.decode(row).claims).values()))
+    claim = next(iter(_claims(reader, row)))
     return Said(
         _entity(reader, row.subject),
         reader.snapshot.predicate(row.predicate),
         _thing(reader, row.object, claim),
         negative=kind == "end",
-        opposed=False,
+        opposed=bool(row.negative),
         kind=kind,
         valid_from=None if start is None else exact(start),
         valid_to=None if end == POS_INF else exact(end),

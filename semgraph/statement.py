@@ -161,7 +161,8 @@ def row_of(
     if thing.entity is not None:
         number = directory.resolve(thing.entity, at, recorded_at, said.source)
         ref, text, kind = f"e{number}", _written(thing.entity), "entity"
-        if said.predicate.irreflexive and number == subject:
+        # What takes away is heard of a loop that a merge made.
+        if said.predicate.irreflexive and number == subject and said.kind in ("state", "change", "also"):
             raise _loop(said)
     confidence = SEED_CONFIDENCE[source_class(said.source)] if said.confidence is None else said.confidence
     if source_class(said.source) == "inferred":

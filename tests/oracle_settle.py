@@ -225,8 +225,11 @@ def _settled(oracle: Oracle, conflict: Conflict, chosen: Fact | None, when: int,
         stretch = _stretch(oracle, conflict, fact, chosen, when)
         open_since += [stretch[0]] if stretch[1] > recorded else []
         over = stretch[1] if stretch[1] <= recorded else None
+        timeless = oracle.registry.entry(fact.predicate).cardinality == "once"
         if not fact.negative:
-            claims.append(_lost(oracle, fact, stretch[0], over, recorded))
+            claims += _lost(oracle, fact, conflict, stretch[0], over, recorded)
+        elif chosen is not None and timeless:  # no change has grounds there
+            claims.append(_never(oracle, fact, recorded))
         elif chosen is not None and oracle.world().flagged(fact, chosen):
             claims.append(_said_again(oracle, chosen, recorded, role="change", start=stretch[0], over=over))
             denied = True
@@ -268,20 +271,30 @@ def _written(oracle: Oracle, fact: Fact) -> Written:
     return Written(entry, flipped=False, subject=fact.subject, object=obj, keys=(key, thing), label=label)
 
 
-def _lost(oracle: Oracle, fact: Fact, start: int, over: int | None, recorded: int) -> Claim:
-    told = _written(oracle, fact)
+def _lost(oracle: Oracle, fact: Fact, conflict: Conflict, start: int, over: int | None, recorded: int) -> list[Claim]:
     if oracle.registry.entry(fact.predicate).cardinality == "once":
-        return oracle._mask(told, recorded, recorded, source="user", ref=None, quals=dict(fact.separators))
-    if start > recorded:  # no word of today is evidence for a later day
-        return oracle._mask(
-            told, recorded, recorded, source="user", ref=None, quals=dict(fact.separators), start=exact(start),
-            end=None if over is None else exact(over),
-        )  # fmt: skip
-    return oracle._claim(
-        told, negative=True, role="end", start=exact(start) if start != NEG_INF else None,
-        end=None if over is None else exact(over), said=recorded, said_given=False, recorded=recorded, source="user",
+        return [_never(oracle, fact, recorded)]
+    until = None if over is None else exact(over)
+    last = over is None or (over == fact.end and fact.reason != "suspended")
+    denied = any((f.subject, f.value) == (fact.subject, ("-", fact.object)) for f in conflict.facts)
+    if start > recorded or (denied and last and over is not None):  # no end would do, or it would end the denial too
+        return [_never(oracle, fact, recorded, start=exact(start), end=until)]
+    ended = oracle._claim(
+        _written(oracle, fact), negative=True, role="end", start=exact(start) if start != NEG_INF else None,
+        end=until, said=recorded, said_given=False, recorded=recorded, source="user",
         ref=None, quals=dict(fact.separators), confidence=oracle._confidence(None, "user", []),
         bare_start="always",
+    )  # fmt: skip
+    told = [c.start for c in fact.base_claims if c.role == "change" and c.basis != "unknown" and c.start >= start]
+    if not (told and last):
+        return [ended]
+    return [ended, _never(oracle, fact, recorded, start=exact(start), end=exact(max(told) + 1))]
+
+
+def _never(oracle: Oracle, fact: Fact, recorded: int, *, start: Bound | None = None, end: Bound | None = None) -> Claim:
+    return oracle._mask(
+        replace(_written(oracle, fact), flipped=fact.negative), recorded, recorded, source="user", ref=None,
+        quals=dict(fact.separators), start=start, end=end,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from semgraph import InputError, KnowledgeGraph
+from semgraph import InputError, KnowledgeGraph, RejectedError
 
 
 def told(edges: str) -> KnowledgeGraph:
@@ -162,3 +162,64 @@ def test_one_word_that_a_value_is_said_beside_others_counts_for_all_its_time() -
     assert len(kg.conflicts()) == 1
     kg.add("Ann", "collects", "stamps", kind="also", valid_to="2010")
     assert kg.conflicts() == []
+
+
+@pytest.mark.parametrize("choice", [("both_wrong",), ("choose", "Oslo")])
+def test_a_change_that_lost_does_not_outlive_the_settlement(choice: tuple[str, ...]) -> None:
+    """An end keeps out what is stated from that instant on, not what changes to the value in it."""
+    kg = KnowledgeGraph()
+    kg.add("Ann", "lives_in", "Oslo", valid_from="2020")
+    kg.set("Ann", "lives_in", "Rome", valid_from="2021", source="tool:x")
+    kg.settle("Ann", "lives_in", *choice)
+    assert kg.during().conflicts() == []
+    assert [fact.object.label for fact in kg.timeline("Ann", "lives_in")] == ["Oslo"]
+    kg.add("Ann", "lives_in", "Rome", valid_from="2022", valid_to="2023")
+    assert kg.at("2022-06").values("Ann", "lives_in"), "what is said later is heard"
+    assert kg.verify() == []
+
+
+def test_a_change_that_lost_in_the_past_is_gone_there() -> None:
+    kg = KnowledgeGraph()
+    kg.set("Cy", "reports_to", "Ann", said_at="2020", source="tool:b")
+    kg.add("Cy", "reports_to", "Bo", valid_from="2010", said_at="2025-06-01", source="tool:a")
+    (found,) = kg.during().conflicts()
+    kg.settle("Cy", "reports_to", "choose", "Bo", valid_at=found.since)
+    assert kg.during().conflicts() == []
+    assert [fact.object.label for fact in kg.timeline("Cy", "reports_to")] == ["Bo"]
+
+
+@pytest.mark.parametrize(("said", "denied"), [("tool:a", "user"), ("user", "tool:a")])
+def test_a_timeless_value_is_chosen_against_its_own_negation(said: str, denied: str) -> None:
+    kg = KnowledgeGraph()
+    kg.add("Cy", "birth_date", "1990-01-01", source=said)
+    kg.add("Cy", "birth_date", "1990-01-01", source=denied, negative=True)
+    kg.settle("Cy", "birth_date", "choose", "1990-01-01")
+    assert kg.conflicts() == []
+    assert values(kg, "Cy", "birth_date") == ["1990-01-01"]
+    assert kg.verify() == []
+
+
+def test_a_dispute_that_a_negation_outlasted_leaves_the_negation_as_it_is() -> None:
+    kg = KnowledgeGraph()
+    kg.add("Ann", "speaks", "Thai", said_at="2025-06-01", valid_from="2010", valid_to="2030", source="inferred")
+    kg.add("Ann", "speaks", "Thai", said_at="2025-06-01", valid_from="2000", negative=True, source="imported:c")
+    (found,) = kg.during().conflicts()
+    assert found.until is not None
+    kg.settle(None, None, "both_wrong", conflict=found)
+    assert kg.during().conflicts() == []
+    assert [(fact.negative, fact.valid_to) for fact in kg.timeline("Ann", negative=True)] == [(True, None)]
+
+
+def test_a_loop_that_a_merge_made_can_be_settled_and_denied() -> None:
+    kg = told("Bo married_to Ann, Bo married_to Cy")
+    kg.names.merge("Ann", "Bo")
+    kg.settle("Bo", "married_to", "choose", "Cy")
+    assert values(kg, "Bo", "married_to") == ["Cy"]
+    kg = told("Bo married_to Ann")
+    kg.names.merge("Ann", "Bo")
+    kg.deny("Bo", "married_to", "Ann")
+    assert list(kg.facts()) == []
+    kg.names.alias("Bob", "Bo")
+    with pytest.raises(RejectedError, match="of itself"):
+        kg.add("Bo", "married_to", "Bob")
+    assert kg.verify() == []
