@@ -27,7 +27,7 @@ from semgraph.selecting import (
 from semgraph.statement import object_ref
 from semgraph.store.schema import EntityRow
 from semgraph.temporal import NEG_INF, POS_INF, Bound, exact
-from semgraph.walk.cut import checked_count
+from semgraph.walk.cut import checked_confidence, checked_count
 from semgraph.walking import WalkingView
 
 if TYPE_CHECKING:
@@ -211,8 +211,7 @@ class GraphView(WalkingView, NamedView):
         >>> [fact.subject.label for fact in kg.facts(predicate="works_at", object="Linear")]
         ['Maya', 'Ben']
         """
-        if not isinstance(min_confidence, int | float):
-            raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
+        checked_confidence(min_confidence)
         with self.reading() as reader:
             readings = self._matching(reader, subject, predicate, object)
             readings = [r for r in readings if positive(r)]

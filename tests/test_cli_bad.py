@@ -7,21 +7,19 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 import pytest
-from cli_process import process, small_store
+from cli_process import environment, process, small_store
 
 from semgraph import KnowledgeGraph
-
-if TYPE_CHECKING:
-    import subprocess
 
 POSIX = os.name == "posix"
 
@@ -179,6 +177,9 @@ BAD = {
     "part given twice": Bad(["list", "Maya", "--subject", "Ann"], status=2, says="twice"),
     "qualifier without a value": Bad([*ADD, "--qualifiers", "topic"], status=2, says="topic"),
     "two ends": Bad([*ADD, "--valid-to", "2025", "--valid-through", "2025"], 2, says="--valid-through"),
+    "an empty scope": Bad(["--scope", "", "forget", "--everything", "--yes"], 2, says="--scope: it is empty"),
+    "an empty zone": Bad(["--timezone", "", "list"], 2, says="--timezone: it is empty"),
+    "a least confidence that is no number": Bad(["list", "--min-confidence", "nan"], says="from 0 to 1, not nan"),
     "an open end as a start": Bad([*ADD, "--valid-from", ".."], says="open end"),
     "an unknown zone": Bad(["--timezone", "Europe/Nowhere", *ADD, "--valid-from", "2024"], says="Europe/Nowhere"),
     "an option of the group after the command": Bad(
@@ -339,3 +340,15 @@ def test_a_file_of_others_is_left_as_it_was(failures, tmp_path: Path, name: str)
         return
     text(tmp_path)
     assert (folder / "a.db").read_bytes() == (tmp_path / "a.db").read_bytes()
+
+
+@pytest.mark.skipif(not POSIX, reason="a shell closes its standard input")
+@pytest.mark.parametrize(
+    ("line", "says"), [("import -", "the file is empty"), ("forget --entity Maya", "look with --dry-run")]
+)
+def test_a_standard_input_that_is_closed_is_an_empty_one(tmp_path: Path, line: str, says: str):
+    db = small_store(tmp_path / "a.db")
+    closed = ["sh", "-c", f'exec "$0" -m semgraph --db "$1" {line} <&-', sys.executable, str(db)]
+    done = subprocess.run(closed, cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=60, check=False)
+    assert done.returncode in (1, 2)
+    assert says in done.stderr.decode()

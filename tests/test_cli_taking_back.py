@@ -124,6 +124,12 @@ def test_a_correction_to_what_was_denied_says_that_it_does_not_hold(db: str, cap
     assert "Acne does not hold: it had been denied itself; `semgraph add` says it anew" in capsys.readouterr().err
 
 
+def test_a_correction_to_what_holds_says_only_that(db: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["--db", db, "correct", "Maya", "works_at", "Acme", "Acme"]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err) == ("idempotent: it says what holds there: nothing to correct\n", "")
+
+
 def test_a_correction_may_be_corrected_back(db: str, capsys: pytest.CaptureFixture[str]):
     for wrong, right in (("Acme", "Acne"), ("Acne", "Acme"), ("Acme", "Acne"), ("Acne", "Acme")):
         assert main(["--db", db, "correct", "Maya", "works_at", wrong, right]) == 0

@@ -87,7 +87,9 @@ def _say(message: str) -> None:
 
 
 def _ready_streams() -> None:
-    """What a terminal's encoding can't show is escaped rather than an error; a closed stream swallows."""
+    """What a terminal's encoding can't show is escaped rather than an error; a closed stream swallows, or is empty."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - open until the process ends
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open until the process ends
     for stream in (sys.stdout, sys.stderr):

@@ -296,6 +296,9 @@ def cli(
 
     if flags["db"] in {"", ":memory:"}:
         raise click.BadParameter("it must be the path of a file, which the next command finds again", param_hint="--db")
+    for name in ("scope", "timezone"):
+        if flags[name] == "":  # as an unset variable of a shell gives it
+            raise click.BadParameter("it is empty; leave it out for the default", param_hint=f"--{name}")
     settings = Settings({**flags, "color": color})
     typed = [word for name, value in flags.items() if value is not None for word in (f"--{name}", value)]
     ctx.obj = App(settings, at, known_at, as_json, typed=typed)

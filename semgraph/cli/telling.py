@@ -144,7 +144,7 @@ def correct(app: App, /, subject: str, predicate: str, old: str, new: str, **wor
     graph = app.graph(writing=True)
     done = graph.correct(app.name(subject), predicate, app.name(old), app.name(new), **app.timed(words))
     show(app, done)
-    if all(fact.negative for fact in done.facts) and not app.json:
+    if done.outcome != "idempotent" and all(fact.negative for fact in done.facts) and not app.json:
         message = f"semgraph: {new} does not hold: it had been denied itself; `semgraph add` says it anew"
         click.echo(clean(message), err=True)
 

@@ -17,7 +17,7 @@ from semgraph.recall.moments import nearness, stretches
 from semgraph.recall.recency import Sentence, later_first
 from semgraph.recall.spread import spread
 from semgraph.recall.words import clean_query, content_words, words
-from semgraph.walk.cut import checked_count
+from semgraph.walk.cut import checked_confidence, checked_count
 from semgraph.walk.disputes import partners
 
 if TYPE_CHECKING:
@@ -103,9 +103,7 @@ def recall(
 def _check(query: object, min_confidence: object) -> None:
     if not isinstance(query, str):
         raise InputError(f"a question is a text, not {query!r}")
-    number = isinstance(min_confidence, (int, float)) and not isinstance(min_confidence, bool)
-    if not number or not 0 <= min_confidence <= 1:  # type: ignore[operator]  # a number here
-        raise InputError(f"min_confidence is a number from 0 to 1, not {min_confidence!r}")
+    checked_confidence(min_confidence)
 
 
 def _question(corpus: Corpus, text: str, valid_at: int | None, meaning: NDArray[np.float32] | None) -> _Question:

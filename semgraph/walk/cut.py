@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from semgraph.reader import Reading
 
-__all__ = ["Cut", "checked_choice", "checked_count", "checked_flag", "times_of"]
+__all__ = ["Cut", "checked_choice", "checked_confidence", "checked_count", "checked_flag", "times_of"]
 
 _ALL = (NEG_INF, POS_INF)
 _MOST = 1 << 40  # more than any answer has
@@ -67,6 +67,13 @@ def times_of(cut: Cut) -> Times:
     if cut.cover:
         return Times(start, end)
     return Times(end - 1, start + 1)
+
+
+def checked_confidence(value: object) -> float:
+    """The least confidence given, or InputError where it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise InputError(f"min_confidence is a number from 0 to 1, not {value!r}")
+    return value
 
 
 def checked_count(what: str, value: object, least: int) -> int:
