@@ -120,9 +120,18 @@ def test_the_table_that_ships_gives_rows_of_length_one_and_none_for_no_words():
     rows = table.encode(["a cup of tea", "", "北京", "x" * 200])
     assert rows.shape == (4, table.dim)
     assert rows.dtype == np.float32
-    assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 1], abs=1e-5)
+    assert np.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 1, 0], abs=1e-5)
     one = table.encode(["a cup of tea"])[0]
     assert one == pytest.approx(table.encode_weighted(dict.fromkeys(["a", "cup", "of", "tea"], 1.0)), abs=1e-5)
+
+
+def test_signs_that_the_table_does_not_know_are_like_nothing():
+    rows = default_embedder().encode(["\U0001f355", "x" * 101, "cake \U0001f355", "cake"])
+    assert not rows[:2].any()
+    assert (rows[2] == rows[3]).all()
+    kg = KnowledgeGraph()
+    kg.add("Bob", "likes", "\U0001f355")
+    assert kg.recall("\U0001f600?") == []
 
 
 def test_word_pieces_are_the_longest_that_fit():
@@ -158,7 +167,8 @@ def test_the_first_pass_over_signs_finds_nearly_all_that_is_nearest(monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "channels", [{"smell": 1}, {"exact": -1}, {"exact": True}, {"exact": "x"}, {"vector": float("nan")}, 3]
+    "channels",
+    [{"smell": 1}, {"exact": -1}, {"exact": True}, {"exact": "x"}, {"vector": float("nan")}, {"time": 10**400}, 3],
 )
 def test_channels_and_weights_that_make_no_sense_are_refused(kg, channels):
     with pytest.raises(InputError):

@@ -56,6 +56,7 @@ class StaticEmbedder:
         self._tails = {piece[2:]: at for piece, at in self._pieces.items() if piece.startswith("##")}
         self._longest = max(map(len, self._pieces))  # letters of a piece
         self._unknown = self._pieces[_UNKNOWN]
+        self._scales[self._unknown] = 0  # words that are not known are not alike
         self._known: dict[str, tuple[int, ...]] = {}
 
     @classmethod

@@ -17,6 +17,7 @@ WEIGHTS: Final = MappingProxyType(
     {"exact": 1.0, "lexical": 1.0, "vector": 1.3, "graph": 0.5, "time": 0.8, "context": 0.3}
 )
 _ADVISED: Final = 2  # times as much meaning counts where advice is asked for
+_MOST: Final = 1_000_000  # a weight beside which no other one counts; sums of such stay numbers
 _MANY: Final = 50  # equal scores, which then say little of each
 _DIGITS = 6  # scores that differ later than this are a tie, whatever order they were added up in
 
@@ -35,8 +36,10 @@ def weights(channels: Mapping[str, float] | None, *, advice: bool = False) -> di
         if name not in WEIGHTS:
             raise InputError(f"no channel is called {name!r}; there are {', '.join(WEIGHTS)}")
         number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        if not number or not 0 <= weight < float("inf"):
-            raise InputError(f"the weight of a channel is a number from 0 on (0 switches it off), not {weight!r}")
+        if not number or not 0 <= weight <= _MOST:
+            raise InputError(
+                f"the weight of a channel is a number from 0 (which switches it off) to {_MOST:,}, not {weight!r:.40}"
+            )
     return {**own, **channels}
 
 
