@@ -408,8 +408,9 @@ class Recalled:
 class Answer:
     """What the graph answers to a question: plain values, the facts they rest on, and the plan in words.
 
-    `sure`: the whole question was understood, and nothing disputes the facts. Without values the plan says what was not
-    understood, and the facts are only those that recall finds. `unit`: years or days, after "how long".
+    `sure`: the whole question was understood in one way, and nothing disputes the facts or makes them uncertain.
+    Without values the plan says what was not understood, and the facts are only those that recall finds. `unit`: years
+    or days, after "how long".
     """
 
     values: list[Any]

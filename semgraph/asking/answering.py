@@ -17,6 +17,7 @@ from semgraph.errors import InputError
 from semgraph.model import Answer, Entity, Fact, Literal
 from semgraph.recall.mentions import mentions
 from semgraph.recall.words import clean_query
+from semgraph.render import HEDGE
 from semgraph.temporal import NEG_INF, POS_INF, exact
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class _Asking:
         """When what a clause tells was so: of the fact that it names, or of the one of the same relation about it."""
         if clause.words:
             inner = best_plan(question, clause, self.edges, self.entities, lambda _: True)
-            if inner is not None and inner.used:
+            if inner is not None and inner.used and not self._unmet(clause, inner):
                 dated = from_dates(clause.dates, Signal.OVERLAP)
                 facts = [fact for fact in inner.facts if dated is None or lies(fact, dated)]
                 own = [
@@ -97,6 +98,8 @@ class _Asking:
                 ]  # "she" is the one asked about
                 facts = own or facts
                 return _turn(question.text, clause, _hull(facts))
+            if len(clause.named) > 1:  # it says of one of them what is not known
+                return None
         ids = {entity.id for named in clause.named for entity in self.entities(named)}
         same = [edge.fact for edge in plan.steps[-1].edges if getattr(edge.far, "id", None) in ids]
         return _hull(same)
@@ -112,6 +115,12 @@ class _Asking:
             return answer
         if not question.main.named:
             return self.unread(text, "it names nothing that is in the graph")
+        if question.asked is Asked.TRUTH and _alternatives(question):
+            return self.unread(text, "'or' asks which of them it is, not whether")
+        return self._planned(text, question)
+
+    def _planned(self, text: str, question: Question) -> Answer:
+        """The answer that the best plan reads off the graph."""
         plan = best_plan(question, question.main, self.edges, self.entities, self._walkable(question))
         if plan is None and question.main.words:
             plan = best_plan(question, question.main, self.edges, self.entities, lambda _: True)
@@ -123,9 +132,7 @@ class _Asking:
             return self.unread(text, f"nothing that is called {_listed(unknown)} is known")
         if plan is None or (words and len(plan.used) <= _LEAST * (len(plan.used) + len(unused))):
             return self.unread(text, f"no relation around {_listed(self._names(question))} is called {_listed(left)}")
-        unmet = [
-            n for i, n in enumerate(question.main.named) if i not in plan.met and plan.anchor not in self.entities(n)
-        ]
+        unmet = self._unmet(question.main, plan)
         if unmet and question.asked is not Asked.VALUE:
             return self._unconnected(question, plan, unmet)
         left += [text_of(question, named) for named in unmet]
@@ -137,11 +144,30 @@ class _Asking:
         values = self._values(question, edges)
         left += self._untold(question, values)
         sure = bool(values) and not left and all(self._sure(edge.fact) for edge in edges)
-        told = _told(plan, question, when, left)
+        told = _told(plan, question, when, left) + self._homonyms(question.named)
+        sure = sure and not self._homonyms(question.named) and not self._named_itself(question, plan, edges)
+        if any(_begins_unseen(question, edge.fact) for edge in edges):
+            sure, told = False, f"{told}; it may have begun earlier"
         rivals = question.asked is Asked.VALUE and any(edge.fact.conflicted for edge in edges)
         two_ways = rivals or self._goes_on(question, plan, when) or 1 < question.many != len(edges)
         unit = question.unit if values else None
         return Answer(values, [edge.fact for edge in edges], [], told, sure=sure and not two_ways, unit=unit)
+
+    def _unmet(self, clause: Clause, plan: Plan) -> list[Named]:
+        """What a clause names and the plan neither begins with nor comes to."""
+        return [n for i, n in enumerate(clause.named) if i not in plan.met and plan.anchor not in self.entities(n)]
+
+    def _homonyms(self, named: Sequence[Named]) -> str:
+        """Whom the names may mean that several entities bear, in words; nothing where each means one."""
+        several = [self.entities(one) for one in named if len(one.entities) > 1]
+        return "".join(f"; may mean {' or '.join(sorted({e.label for e in found}))}" for found in several)
+
+    def _named_itself(self, question: Question, plan: Plan, edges: Sequence[Edge]) -> bool:
+        """Whether what several steps lead to is what the question names already, so that it asks for something else."""
+        ids = {number for named in question.main.named for number in named.entities}
+        known = {self.known[number].id for number in ids}
+        far = {getattr(edge.far, "id", None) for edge in edges}
+        return question.asked is Asked.VALUE and len(plan.steps) > 1 and far <= known
 
     def _of_kind(
         self, question: Question, plan: Plan, found: list[Edge], left: list[str]
@@ -178,8 +204,9 @@ class _Asking:
         values, clear = _from_moments(asked, found)
         names = [self.entities(one)[0].label if self.entities(one) else "" for one in asked.things]
         values = [names[value] if asked.asked in ("first", "last") or asked.turned else value for value in values]
-        told = f"since when {_listed(names)}: {found.predicate}; asked for: {asked.asked}"
-        sure = clear and all(map(self._sure, found.facts))
+        homonyms = self._homonyms([*asked.things, *asked.beside])
+        told = f"since when {_listed(names)}: {found.predicate}; asked for: {asked.asked}{homonyms}"
+        sure = clear and not homonyms and all(map(self._sure, found.facts))
         unit = asked.unit or "days" if asked.asked == "between" else None
         return Answer(values, found.facts, [], told, sure=sure, unit=unit)
 
@@ -190,7 +217,9 @@ class _Asking:
         if question.asked is Asked.TRUTH and edges and self.edges.single(plan.steps[-1].predicate):
             facts = [edge.fact for edge in edges]
             told = f"{_told(plan, question, None, [])}; another value takes the place of {_listed(names)}"
-            return Answer([False], facts, [], told, sure=all(map(self._sure, facts)))
+            told += self._homonyms(question.named)
+            sure = all(map(self._sure, facts)) and not self._homonyms(question.named)
+            return Answer([False], facts, [], told, sure=sure)
         return self.unread(question.text, f"nothing connects {plan.anchor.label!r} with {_listed(names)} as asked")
 
     def _walkable(self, question: Question) -> Callable[[Fact], bool]:
@@ -247,7 +276,7 @@ class _Asking:
         return _unique(_plain(edge.far) for edge in edges)
 
     def _sure(self, fact: Fact) -> bool:
-        return not fact.conflicted and fact.start_basis != "unknown"
+        return not fact.conflicted and fact.start_basis != "unknown" and fact.confidence >= HEDGE
 
     def _names(self, question: Question) -> list[str]:
         return [text_of(question, named) for named in question.main.named]
@@ -299,6 +328,17 @@ _BEGINS: Final = re.compile(
     r"\b(?:join(?:ed)?|start(?:ed)?|beg[au]n|became|moved|married|born|founded|hired|elected)\b", re.IGNORECASE
 )
 _ENDS: Final = re.compile(r"\b(?:left|quit|end(?:ed)?|stopped|died|resigned|dissolved|finished)\b", re.IGNORECASE)
+
+
+def _alternatives(question: Question) -> bool:
+    """Whether "or" stands between two things that the question names."""
+    between = zip(question.main.named, question.main.named[1:], strict=False)
+    return any(re.search(r"\bor\b", question.text[a.end : b.start], re.IGNORECASE) for a, b in between)
+
+
+def _begins_unseen(question: Question, fact: Fact) -> bool:
+    """Whether the answer rests on when the fact began, and it is only known to have held by then."""
+    return question.asked in (Asked.START, Asked.DURATION) and fact.start_basis == "observed"
 
 
 def _turn(text: str, clause: Clause, stretch: tuple[int, int] | None) -> tuple[int, int] | None:

@@ -79,6 +79,11 @@ class Question(NamedTuple):
     many: int = 1
 
     @property
+    def named(self) -> tuple[Named, ...]:
+        """What the whole of it names."""
+        return (*self.main.named, *(self.time.named if self.time else ()))
+
+    @property
     def kind(self) -> str:
         """What kind of thing the question asks for; nothing where it does not say."""
         found = KIND.search(self.text) if self.asked is Asked.VALUE else None
