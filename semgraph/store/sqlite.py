@@ -50,8 +50,7 @@ class SqliteStore:
     def __init__(
         self, path: Path | None, *, read_only: bool = False, durability: str = "full", timeout_ms: int = 5000
     ) -> None:
-        self._path, self._timeout_ms, self._pid = path, timeout_ms, os.getpid()
-        self._lock = threading.RLock()
+        self._path, self._timeout_ms, self._pid, self._lock = path, timeout_ms, os.getpid(), threading.RLock()
         self._depth, self._writing, self._owner = 0, False, 0  # the owner is the thread whose transaction is open
         self.unfinished: set[apsw.Cursor] = set()
         self._unusable: StoreError | None = None
