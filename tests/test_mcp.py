@@ -251,6 +251,21 @@ def test_a_client_that_leaves_in_the_middle_leaves_all_or_nothing(tmp_path: Path
 # -- the process
 
 
+def test_a_line_that_cant_be_read_is_answered_and_the_next_one_too(tmp_path: Path):
+    """A client that waits for the answer to half a character, as a cut emoji leaves it, would wait for ever."""
+    call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call"}
+    call["params"] = {"name": "recall", "arguments": {"query": "half \ud83c"}}
+    lines = ["{broken", json.dumps(call), "", "[1]", '{"id": 8, "a": ' + "[" * 50_000]
+    lines += [json.dumps({"jsonrpc": "2.0", "id": 9, "method": "ping"}), ""]
+    done = subprocess.run(
+        command("--db", str(tmp_path / "a.db"), "serve"), env=ENV, input="\n".join(lines).encode(), timeout=60,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    told = sorted((answer["id"] or 0, answer.get("error", {}).get("code", 0)) for answer in answers)
+    assert told == [(0, -32700), (0, -32700), (0, -32600), (7, -32700), (9, 0)]
+
+
 def test_lines_that_are_piped_in_are_all_answered(tmp_path: Path):
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     told = [

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import json
 import logging
 import os
 import signal
 import socket
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+from mcp.shared.message import SessionMessage
+from mcp.types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+)
+from pydantic import ValidationError
 
 from semgraph.errors import ConfigError
 from semgraph.serving.limits import MAX_ARGUMENTS
@@ -79,7 +91,8 @@ async def _stdio(server: Server[Any], close: Callable[[], None]) -> None:
         try:
             async with stdio_server() as (incoming, outgoing):
                 calls = _OpenCalls(close)
-                heard, told = _Heard(incoming, calls), _Told(outgoing, calls)
+                told = _Told(outgoing, calls)
+                heard = _Heard(incoming, calls, told)
                 await server.run(heard, told, server.create_initialization_options())
         except* (anyio.BrokenResourceError, BrokenPipeError, ConnectionError):
             _log.info("the client has gone")
@@ -137,7 +150,14 @@ class _Stream:
 
 
 class _Heard(_Stream):
-    """What a client says. It ends once all is answered: who sends a few lines and no more gets the answers to them."""
+    """What a client says. It ends once all is answered: who sends a few lines and no more gets the answers to them.
+
+    A line that can't be read is answered too, or the client would wait for that for ever.
+    """
+
+    def __init__(self, stream: Any, calls: _OpenCalls, told: _Told) -> None:
+        super().__init__(stream, calls)
+        self._told = told
 
     def __aiter__(self) -> Self:
         return self
@@ -150,13 +170,34 @@ class _Heard(_Stream):
 
     async def receive(self) -> Any:
         """The next message."""
-        try:
-            item = await self._stream.receive()
-        except anyio.EndOfStream:
-            await self._calls.answered()
-            raise
-        self._calls.note(item)
-        return item
+        while True:
+            try:
+                item = await self._stream.receive()
+            except anyio.EndOfStream:
+                await self._calls.answered()
+                raise
+            if not isinstance(item, Exception):
+                self._calls.note(item)
+                return item
+            if (refusal := _refusal(item)) is not None:
+                await self._told.send(SessionMessage(refusal))
+
+
+def _refusal(error: Exception) -> JSONRPCError | None:
+    """The answer to a line that the SDK could not read; None to one with nothing on it."""
+    details = error.errors(include_url=False) if isinstance(error, ValidationError) else []
+    line = details[0]["input"] if details else ""
+    if isinstance(line, str) and details and not line.strip():
+        return None
+    read: object = line
+    with suppress(ValueError, RecursionError):
+        read = json.loads(line) if isinstance(line, str) else line
+    call = read.get("id") if isinstance(read, dict) else None
+    code, why = PARSE_ERROR, "this line is no JSON, or holds half a character (a lone surrogate)"
+    if details and details[0]["type"] != "json_invalid":
+        code, why = INVALID_REQUEST, "this line is no message of JSON-RPC 2.0"
+    known = call if isinstance(call, (int, str)) and not isinstance(call, bool) and str(call).isprintable() else None
+    return JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=why))
 
 
 class _Told(_Stream):
