@@ -483,6 +483,9 @@ def test_calls_are_counted(kg):
     still = Hands()
     service = service_of(kg, still, rate=60)
     said = [service.call("profile", {}).text for _ in range(12)]
+    still.turn(0.99)
+    said.append(service.call("profile", {}).text)
+    assert not any("wait 0.0 " in text for text in said)
     still.turn(2)
     assert sum(text.startswith("rate_limited: too many calls; wait ") for text in said) > 0
     assert not service.call("profile", {}).failed

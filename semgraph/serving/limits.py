@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from semgraph.serving.faults import CallRefused
@@ -39,6 +40,6 @@ class Rate:
             self._left = min(self._most, self._left + (now - self._seen) * self._per_second)
             self._seen = now
             if self._left < 1:
-                wait = (1 - self._left) / self._per_second
+                wait = ceil((1 - self._left) / self._per_second * 10) / 10  # never none
                 raise CallRefused("rate_limited", f"too many calls; wait {wait:.1f} seconds")
             self._left -= 1
