@@ -70,9 +70,17 @@ def _named(reader: Reader, row: FactRow, wrong: Spoken) -> tuple[int, str]:
 
 
 def _ends_value(reader: Reader, claim: ClaimRow, row: FactRow, body: factrow.Body) -> bool:
-    """Whether a claim that ended the segment spoke of its value, and so must end the corrected one too."""
-    same = claim.id not in body.claims and reader.snapshot.resolved(claim.object) == row.object
-    return same and (claim.kind in ("end", "deny") or bool(claim.negative) == bool(row.negative))
+    """Whether a claim that ended the segment spoke of its edge, and so must end the corrected one too.
+
+    Where only one may be at the far end, or the predicate is symmetric, one about somebody else may have ended it.
+    """
+    told = (reader.snapshot.entity(claim.subject), reader.snapshot.resolved(claim.object))
+    edges = [(row.subject, row.object)]
+    if row.object.startswith("e") and reader.snapshot.predicate(row.predicate).symmetric:
+        edges.append((int(row.object[1:]), f"e{row.subject}"))
+    if claim.id in body.claims or told not in edges:
+        return False
+    return claim.kind in ("end", "deny") or bool(claim.negative) == bool(row.negative)
 
 
 def _reissued(claim: ClaimRow, row: FactRow, body: factrow.Body, said: Said) -> Said:

@@ -223,3 +223,25 @@ def test_a_loop_that_a_merge_made_can_be_settled_and_denied() -> None:
     with pytest.raises(RejectedError, match="of itself"):
         kg.add("Bo", "married_to", "Bob")
     assert kg.verify() == []
+
+
+@pytest.mark.parametrize(
+    ("predicate", "edges", "corrected"),
+    [
+        ("ceo_of", ("Ann Acme 2010", "Bo Acme 2015"), "Ann Acme"),
+        ("married_to", ("Dee Ann 2010", "Cy Ann 2015"), "Dee Ann"),
+        ("married_to", ("Ann Dee 2010", "Cy Ann 2015"), "Dee Ann"),
+    ],
+)
+def test_what_somebody_else_ended_is_corrected_by_its_own_claims_alone(
+    predicate: str, edges: tuple[str, ...], corrected: str
+) -> None:
+    kg = KnowledgeGraph()
+    for edge in edges:
+        subject, object, since = edge.split()
+        kg.add(subject, predicate, object, valid_from=since)
+    subject, object = corrected.split()
+    told = kg.correct(subject, predicate, object, "Eve", valid_at="2012").claims
+    assert [(claim.kind, str(claim.valid_from)) for claim in told] == [("correct", "2010"), ("state", "2010")]
+    assert len(kg.timeline(edges[1].split()[0], predicate)) == 1
+    assert kg.verify() == []
