@@ -136,3 +136,13 @@ def test_a_correction_may_be_corrected_back(db: str, capsys: pytest.CaptureFixtu
         assert capsys.readouterr().err == ""
         assert main(["--db", db, "value", "Maya", "works_at"]) == 0
         assert capsys.readouterr().out == f"{right}\n"
+
+
+def test_what_settles_it_for_every_subject_is_told_as_a_command(db: str, capsys: pytest.CaptureFixture[str]):
+    for town in ("Oslo", "Rome"):
+        assert main(["--db", db, "add", "Maya", "sails_to", town, "--source", f"tool:{town}"]) == 0
+    capsys.readouterr()
+    assert main(["--db", db, "settle", "Maya", "sails_to", "keep_both"]) == 0
+    assert "`semgraph define sails_to --cardinality many` says so for every subject" in " ".join(
+        capsys.readouterr().out.split()
+    )

@@ -345,6 +345,9 @@ def test_messages_speak_of_tools_and_not_of_the_library(told_graph, call):
         call("end", subject="Maya", predicate="owns").text,
         call("add", subject="Maya", predicate="works_at", object="Acme", valid_from="2026", kind="change").text,
     ]
+    for town in ("Oslo", "Rome"):
+        told_graph.add("Ben", "sails_to", town, valid_from="2026", source=f"tool:{town}")
+    said.append(call("settle", subject="Ben", predicate="sails_to", choice="keep_both").text)
     for text in said:
         assert not re.search(r"\(\)|\w=|\.candidates|\brow \d|\(g\d\)", text), text
 

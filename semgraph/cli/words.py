@@ -201,7 +201,7 @@ def _closed(fact: Fact, beside: Sequence[Fact], dates: Dates) -> str:
 
 
 def _because(done: Receipt, *, closed: bool, main: bool) -> str:
-    why = plain_why(done.why)
+    why = command_words(plain_why(done.why))
     if done.outcome == "conflict":
         if done.conflict is None:
             return f": {why}"

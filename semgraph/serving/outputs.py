@@ -458,7 +458,7 @@ def receipt_out(receipt: model.Receipt, now: int, conflict: ConflictOut | None, 
 
     return ReceiptOut(
         outcome=receipt.outcome.value,
-        why=clean(plain_why(receipt.why) if receipt.reason is None else for_caller(receipt.reason)),
+        why=clean(for_caller(plain_why(receipt.why) if receipt.reason is None else receipt.reason)),
         code=receipt.code,
         claims=[claim.id for claim in receipt.claims[:most]],
         facts=some(receipt.facts),

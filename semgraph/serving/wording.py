@@ -15,6 +15,7 @@ _PHRASES: Final = (
     (re.compile(r"; list them with \w+\(\) or \w+\(\)"), "; about and timeline tell the ids of facts"),
     (re.compile(r", or give the zone to read it in, as in timezone='[^']*'"), ""),
     (re.compile(r"use values\(\) to get them all"), "about has them all"),
+    (re.compile(r"predicates\.define\('([^']*)', cardinality='(\w+)'\)"), r"define of \1 with cardinality \2"),
 )
 _KEYWORD: Final = re.compile(r"\b([a-z]\w*)=(?=[\s,;.:]|$)")
 _CALL: Final = re.compile(r"\b(?:kg\.)?([a-z]\w*)\(\)")
