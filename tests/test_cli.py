@@ -254,6 +254,14 @@ def test_a_name_that_nothing_bears_is_told_from_nothing_that_holds(run, words: l
     assert "no entity" not in err
 
 
+def test_what_no_longer_holds_is_explained_by_the_way_that_explain_tells(run):
+    status, out, err = run("explain", "Maya", "works_at", "Stripe")
+    assert (status, out) == (0, "")
+    assert "`semgraph --at WHEN list --ids`" in err
+    number = run("--at", "2022", "list", "Maya", "works_at", "--ids")[1].split()[0]
+    assert "works_at Stripe" in run("explain", number)[1]
+
+
 def test_timeline_of_one_predicate_shows_its_gaps(run):
     run("add", "Ann", "works_at", "Acme", "--valid-from", "2001", "--valid-to", "2003")
     run("add", "Ann", "works_at", "Bolt", "--valid-from", "2005")

@@ -178,6 +178,28 @@ def test_the_commands_that_conflicts_prints_settle_them(tmp_path: Path):
     assert process(tmp_path, *db, "conflicts", "--exit-code").returncode == 0
 
 
+def test_an_undefined_predicate_in_conflict_tells_the_command_that_defines_it(tmp_path: Path):
+    """The real way out where nobody said how many values there may be, and only there."""
+    db = ["--db", "a.db"]
+    for subject in ("payments", "search"):
+        process(tmp_path, *db, "add", subject, "runs", "Postgres 14", "--valid-from", "2022")
+        told = process(tmp_path, *db, "add", subject, "runs", "Postgres 16", "--valid-from", "2024").stdout.decode()
+        assert "\n  to define: semgraph --db a.db define --cardinality one runs, or many" in told
+    process(tmp_path, *db, "add", "Maya", "lives_in", "Oslo", "--valid-from", "2022", "--source", "tool:a")
+    told = process(tmp_path, *db, "add", "Maya", "lives_in", "Rome", "--valid-from", "2022", "--source", "tool:b")
+    assert b"conflict: " in told.stdout
+    assert b"define" not in told.stdout
+    shown = process(tmp_path, *db, "conflicts").stdout.decode()
+    lines = [line.removeprefix("  define: ") for line in shown.splitlines() if line.startswith("  define: ")]
+    assert len(lines) == 2
+    command = shlex.split(lines[0].split("  ")[0])
+    assert process(tmp_path, *command[1:]).returncode == 0
+    shown = process(tmp_path, *db, "conflicts").stdout.decode()
+    assert "Maya lives_in: " in shown
+    assert "runs" not in shown
+    assert process(tmp_path, *db, "value", "search", "runs").stdout == b"Postgres 16\n"
+
+
 def test_a_value_that_several_bear_is_named_by_its_id(tmp_path: Path):
     with KnowledgeGraph(tmp_path / "a.db") as kg:
         twins = [kg.names.declare("Twin", label=f"{n} Twin") for n in "AB"]
@@ -350,3 +372,10 @@ def test_a_shell_gets_its_script(tmp_path: Path, shell: str):
     done = process(tmp_path, "completion", shell)
     assert b"_SEMGRAPH_COMPLETE" in done.stdout
     assert done.returncode == 0
+
+
+def test_the_words_of_the_tour_are_broken_between_words(tmp_path: Path):
+    shown = on_terminal(tmp_path, ["demo"], 60)
+    told = [line for line in shown.splitlines() if line.startswith("# ")]
+    assert max(map(len, told)) <= 60
+    assert "# A life in order of time. He took over on the day on which\n# his predecessor died.\n" in shown

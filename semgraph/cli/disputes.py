@@ -32,6 +32,8 @@ def conflict(app: App, found: ConflictSet, *, ids: bool = False) -> Iterator[str
     yield from text.table(rows, "  ", ("name", "", "dim", "doubt"))
     for lead, line in zip(["settle:", *[""] * _SHOWN * 2], _commands(app, found), strict=False):
         yield f"  {lead:<7} {paint(clean(line), 'command')}"
+    for line, meaning in _definitions(app, found):
+        yield f"  {'define:':<7} {paint(clean(line), 'command')}  {paint(meaning, 'dim')}"
     if ids:
         yield f"  id      {found.id}"
 
@@ -71,6 +73,15 @@ def _commands(app: App, found: ConflictSet) -> list[str]:
     return [typed(app.typed, "settle", *about, *way, options=options) for way in ways]
 
 
+def _definitions(app: App, found: ConflictSet) -> list[tuple[str, str]]:
+    """Where nobody said how many values the predicate takes: the command that says so, and what else it may say."""
+    known = app.graph().predicates
+    if found.predicate in known and known[found.predicate].registered:
+        return []
+    line = typed(app.typed, "define", found.predicate, options=["--cardinality", "one"])
+    return [(line, "or many, if they may stand together")]
+
+
 def _name(app: App, thing: Entity | Literal) -> str:
     """What a command line calls it: its name, or its id where others bear the name or a shell can't be given it."""
     number = getattr(thing, "id", None)
@@ -86,7 +97,10 @@ def settling(app: App, done: Receipt) -> Sequence[str]:
     if done.outcome != "conflict" or done.conflict is None:
         return ()
     lines = _commands(app, done.conflict)
-    return [f"  to settle: {paint(clean(lines[0]), 'command')}", f"  other ways: {_see(app, done)}"] if lines else ()
+    if not lines:
+        return ()
+    first = [f"  to define: {paint(clean(line), 'command')}, {how}" for line, how in _definitions(app, done.conflict)]
+    return [*first, f"  to settle: {paint(clean(lines[0]), 'command')}", f"  other ways: {_see(app, done)}"]
 
 
 def _see(app: App, done: Receipt) -> str:

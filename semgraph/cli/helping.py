@@ -64,15 +64,23 @@ def demo(keep: str | None) -> None:
     The presidents and vice presidents of the United States since 1789.
     """
     from semgraph.cli.phrasing import command_words
+    from semgraph.cli.text import folded
     from semgraph.demo import tour
 
     def run(words: list[str]) -> None:
         try:
             cli.main(args=words, prog_name="semgraph", standalone_mode=False)
         except SemgraphError as error:  # some steps show one
-            click.echo(f"semgraph: {clean(command_words(str(error)))}")
+            tell(f"semgraph: {clean(command_words(str(error)))}")
 
-    tour(run, click.echo, keep)
+    def tell(line: str) -> None:
+        if line.startswith("$ "):  # to be copied in one piece
+            click.echo(line)
+        else:
+            for part in folded(line, "# " if line.startswith("# ") else ""):
+                click.echo(part)
+
+    tour(run, tell, keep)
 
 
 def _config_help() -> str:

@@ -55,7 +55,7 @@ def explain(app: App, /, fact: str, predicate: str | None, object: str | None) -
     show(app, found, lines)
     if not found and not app.json:
         why = absence(graph, subject)
-        hint = "" if ":" in why else ": `semgraph timeline` shows what held, `semgraph history` what was believed"
+        hint = "" if ":" in why else ": `semgraph --at WHEN list --ids` has the ids of what held then, for `explain ID`"
         show(app, None, (), empty=why + hint)
 
 
