@@ -156,6 +156,7 @@ class _Sweep:
         self.holders: dict[Hashable, _Holder] = {}
         self.segments: list[Segment] = []
         self.events: list[tuple[int, int, int, str, str, int, Statement]] = []
+        self.ends: dict[tuple[Hashable, int], list[Statement]] = {}  # those that state their end
         self.tie = count()
         self.dropped: set[Statement] = set()
         self.standing: set[Statement] = set()  # those that a sweep goes on from; they have settled among themselves
@@ -172,6 +173,8 @@ class _Sweep:
             self.schedule_affirmation(s)
         if s.end != POS_INF and (s.basis != "unknown" or s.bounded):
             self.push(s.end, _END, s)
+            if s.bounded and not s.cut:
+                self.ends.setdefault((self.key(s), s.end), []).append(s)
 
     def schedule_affirmation(self, s: Statement) -> None:
         if s.start < s.said < s.end and s.end_kind != "soft":
@@ -406,11 +409,16 @@ class _Sweep:
         if not w.suspended_by:
             bound = by.start_bound if by.value != w.value and by.start == t else None
             if reason == "stated":
-                bound = _most_precise_end(w, by, t)
+                bound = self.most_precise_end(w, t)
             self.emit(w, t, reason, (by.claim,), rule, bound or exact(t))
         del self.holders[w.key]
         for s in w.supports:
             self.release(s, t)
+
+    def most_precise_end(self, w: _Holder, t: int) -> Bound | None:
+        """The end as the most precise statement of the value has it, of those that end then by what they say."""
+        stated = [s.end_bound for s in self.ends.get((w.key, t), ()) if s not in self.dropped and s.end_bound]
+        return min(stated, key=lambda b: (b.before - b.earliest, b.stored), default=None)
 
     def emit(self, w: _Holder, t: int, reason: str, by: tuple[str, ...], rule: str, bound: Bound | None) -> None:
         if w.start >= t:
@@ -467,14 +475,6 @@ def _ended(by: Statement, reason: str) -> str:
 
 def _outdates(k: Statement, d: Statement, t: int) -> bool:
     return k.change and k.rank >= d.rank and k.said >= d.said and k.evidence > t
-
-
-def _most_precise_end(w: _Holder, by: Statement, t: int) -> Bound | None:
-    stated = [
-        s for s in (*(span.statement for span in w.spans), *w.supports, by) if s.bounded and not s.cut and s.end == t
-    ]
-    bounds = [s.end_bound for s in stated if s.end_bound is not None]
-    return min(bounds, key=lambda b: (b.before - b.earliest, b.stored), default=None)
 
 
 def _coalesce(segments: Collection[Segment]) -> list[Segment]:
