@@ -447,8 +447,8 @@ class Fold:
                 w.start, w.basis, w.lo, w.hi = t, "resumed", t, t
 
     def _stated_end(self, d: Take, w: Holder, t: int) -> tuple[int, int] | None:
-        """Who says since when it is not so says until when it was: the window of that end, if it is this one."""
-        says_end = self.rules.negation(d.value, w.value) and d.value[0] == "-"
+        """Who says since when it is not so says until when it was, and the other way round: that end's window."""
+        says_end = (self.rules.negation(d.value, w.value) and d.value[0] == "-") or self._answers(d, w)
         return (d.lo, d.hi) if says_end and d.basis == "stated" and d.start == t else None
 
     def _emit(self, w: Holder, t: int, reason: str, by: Value | None, window: tuple[int, int] | None = None) -> None:

@@ -116,7 +116,7 @@ def oracle_key(value: Any) -> str:
 def _told_again(oracle: Oracle, fact: Fact) -> list[Claim]:
     """The supports, and what ended the segment by naming its value: the new value holds over the old one's interval."""
     world = oracle.world()
-    again = list(fact.base_claims)
+    again = sorted(fact.base_claims, key=lambda c: (c.recorded, oracle.tie.get(c.id, c.id)))
     for claim, value in world.groups[fact.fluent]:
         ends_it = claim.explicit_end and value == ("-", fact.object) and claim.start == fact.end
         until_it = claim.basis == "unknown" and value == fact.value and claim.end == fact.end != POS_INF
