@@ -272,17 +272,21 @@ def _is_cut(row: ClaimRow) -> bool:
 
 
 def _stated_interval(row: ClaimRow) -> tuple[int, int]:
-    """Where a mask or a cut applies: an end from its instant on, others where a bound not given is open."""
-    start = NEG_INF if row.valid_from is None else row.valid_from
-    if row.kind == "end":
-        return (row.said_at if row.valid_from is None else start), POS_INF
-    return start, (POS_INF if row.valid_to is None else row.valid_to)
+    """Where a mask or a cut applies: an end from its instant on, others where a bound not given is open.
+
+    An end that was over before it was told of has no time in which it applies.
+    """
+    bare = row.said_at if row.kind == "end" else NEG_INF
+    start = bare if row.valid_from is None else row.valid_from
+    return start, (POS_INF if row.valid_to is None else max(start, row.valid_to))
 
 
 # -- intervals of statements and segments
 
 
 def _without(s: Statement, start: int, end: int) -> list[Statement]:
+    if start == end:
+        return [s]
     return _inside(s, NEG_INF, start, "resumed") + _inside(s, end, POS_INF, "resumed")
 
 

@@ -118,7 +118,8 @@ def _told_again(oracle: Oracle, fact: Fact) -> list[Claim]:
     world = oracle.world()
     again = sorted(fact.base_claims, key=lambda c: (c.recorded, oracle.tie.get(c.id, c.id)))
     for claim, value in world.groups[fact.fluent]:
-        ends_it = claim.explicit_end and value == ("-", fact.object) and claim.start == fact.end
+        heard = fact.end in (claim.start, claim.said)  # it ends a value as it begins, or where it is affirmed
+        ends_it = claim.explicit_end and value == ("-", fact.object) and heard and claim.start <= fact.end
         until_it = claim.basis == "unknown" and value == fact.value and claim.end == fact.end != POS_INF
         if claim not in again and (ends_it or until_it):
             again.append(claim)

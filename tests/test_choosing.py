@@ -245,3 +245,22 @@ def test_what_somebody_else_ended_is_corrected_by_its_own_claims_alone(
     assert [(claim.kind, str(claim.valid_from)) for claim in told] == [("correct", "2010"), ("state", "2010")]
     assert len(kg.timeline(edges[1].split()[0], predicate)) == 1
     assert kg.verify() == []
+
+
+def test_an_end_of_a_value_that_is_over_on_a_day_is_corrected_with_it() -> None:
+    """Told afterwards that it had stopped before it began, the value was believed until then; so is the right one."""
+    kg = KnowledgeGraph()
+    kg.add("Ann", "uses", "Acme", kind="change", valid_from="2021", said_at="2022")
+    kg.end("Ann", "uses", "Acme", at="2018", said_at="2023")
+    kg.correct("Ann", "uses", "Acme", "Globex", valid_at="2022")
+    found = [(f.label, str(f.valid_from)[:4], str(f.valid_to)[:4]) for f in kg.timeline("Ann", "uses")]
+    assert found == [("Ann uses Globex", "2021", "2023")]
+
+
+def test_an_end_that_is_bounded_cuts_through_an_opposite_for_that_time_only() -> None:
+    kg = KnowledgeGraph()
+    kg.add("Ann", "dislikes", "tea", valid_from="2020", said_at="2020")
+    kg.add("Ann", "dislikes", "tea", negative=True, kind="change", valid_from="2022", valid_to="2023", said_at="2022")
+    found = [(str(f.valid_from)[:4], f.valid_to and str(f.valid_to)[:4]) for f in kg.timeline("Ann", "dislikes")]
+    assert found == [("2020", "2022"), ("2023", None)]
+    assert kg.verify() == []
