@@ -164,8 +164,12 @@ class Belief:
     def _fold(
         self, statements: list[Statement], policy: Policy, trace: dict[str, list[tuple[float, str, Value]]] | None
     ) -> _Folded:
-        additive = {s.value for s in statements if s.also and not s.value.negative}
-        return _Folded(policy, statements, fold(statements, policy, trace=trace), additive)
+        segments = fold(statements, policy, trace=trace)
+        beside = [s for s in statements if s.also and not s.value.negative]
+        if policy.cardinality == "unregistered":  # as `parallel` has it, which knows no claim that supports nothing
+            supports = {span.statement.claim for g in segments for span in g.spans}
+            beside = [s for s in beside if s.basis == "unknown" or s.claim in supports]
+        return _Folded(policy, statements, segments, {s.value for s in beside})
 
     def _mirror_fold(self, predicate: str, ref: str) -> _Folded:
         """The fluent of `(predicate, object)` with the subjects as values."""

@@ -430,7 +430,9 @@ class Directory:
             return src, dst
         if self.ledger.store.select(ApartRow, self.ledger.scope, a=min(src, dst), b=max(src, dst)):
             raise InputError(f"{self.label(src)!r} and {self.label(dst)!r} were said to be different (keep_apart)")
-        self.ledger.store.insert([RedirectRow(self.ledger.scope, src, dst, recorded_at, POS_INF, reason)])
+        # It goes with the entity that was named, also when that is parted from what it is merged into itself.
+        named = next(number for number in self._written_as(into) if snapshot.entity(number) == dst)
+        self.ledger.store.insert([RedirectRow(self.ledger.scope, src, named, recorded_at, POS_INF, reason)])
         self.ledger.forget_records()
         return src, dst
 

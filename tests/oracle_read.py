@@ -215,14 +215,27 @@ class Reader:
                 ends: tuple[Obj, Obj | None] = (("e", s), value[1])
                 if inverse and value[1] is not None:
                     ends = (value[1], ends[0])
-                coarse = claim.end_kind == "stated" and claim.end_hi - claim.end_lo > 1
-                until = claim.end_hi if coarse else takes[0].stop
+                until = max(takes[0].stop, self._ended_by(claim, takes[0].stop))
                 if ends[0] == subject and ends[1] is not None and when < until:
                     label = self.label(ends[1], when)
                     yield Held(
                         ends[1], label, certain=False, conflict=False, confidence=base_confidence([claim]),
                         only_possible=True, reading=None,
                     )  # fmt: skip
+
+    def _ended_by(self, claim: Claim, stop: int) -> int:
+        """By when the value of a claim without a start has ended for sure; the most precise of those alike tells."""
+        world = self.world
+        alike = [
+            c
+            for c in world.claims
+            if (c.basis, c.predicate, c.end_kind) == ("unknown", claim.predicate, "stated")
+            and (world.ends(c), world.separators(c)) == (world.ends(claim), world.separators(claim))
+            and any(take.stop == stop for take in world.takes(c, ("+", None)))
+        ]
+        widths = [(c.end_hi - c.end_lo, c.end_hi) for c in alike]
+        width, until = min(widths, default=(1, stop))
+        return until if width > 1 else stop
 
     def timeline(self, subject: str, predicate: str | None, *, neg: bool = False, when: int) -> list[Line]:
         node = self.entity_of(subject, when)

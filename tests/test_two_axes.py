@@ -317,6 +317,22 @@ def test_the_past_is_read_as_it_was_before_the_merge() -> None:
     assert labels(kg.at(known_at="2024-02-20").values("Bob", "uses")) == ["cake", "tea"]
 
 
+def test_who_was_merged_goes_with_the_entity_that_was_named_when_that_is_parted() -> None:
+    """Found by differential histories: it stayed with the entity that the other had been merged into."""
+    kg, clock = timed()
+    for name in ("Ann", "Bo", "Cy"):
+        kg.add(name, "likes", f"the tea of {name}")
+    kg.names.merge("Bo", "Cy")
+    clock.tick(seconds=1)
+    assert kg.names.merge("Ann", "Bo").label == "Cy"
+    clock.tick(seconds=1)
+    kg.names.unmerge("Bo")
+    assert [kg.entity(name).label for name in ("Ann", "Bo", "Cy")] == ["Bo", "Bo", "Cy"]
+    assert sorted(fact.object.label for fact in kg.values("Bo", "likes")) == ["the tea of Ann", "the tea of Bo"]
+    assert [fact.object.label for fact in kg.values("Cy", "likes")] == ["the tea of Cy"]
+    assert kg.verify() == []
+
+
 def test_a_conflict_made_by_a_merge_goes_with_it() -> None:
     kg, clock = timed("2024-01-10T00:00:00Z")
     kg.add("Bob", "birth_place", "Oslo")
