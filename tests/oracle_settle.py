@@ -96,7 +96,8 @@ def _fact_of(oracle: Oracle, told: Written, when: int, quals: dict[str, Any] | N
         for f in world.facts
         if (f.subject, f.predicate, f.value) == (subject, told.entry.name, (sign, obj))
         and f.holds(when)
-        and not (told.flipped and all(c.explicit_end for c in f.claims))  # to stop liking is not to dislike
+        # To stop liking is not to dislike.
+        and (not told.flipped or any(s.start <= when for s in f.stints if not s.take.claim.explicit_end))
     ]
     if quals and told.entry.one_by:
         wanted = {q: oracle_key(v) for q, v in quals.items()}
