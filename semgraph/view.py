@@ -458,7 +458,7 @@ class GraphView(WalkingView, NamedView):
         """
         theirs: object = other
         if not isinstance(theirs, GraphView) or theirs._session.store is not self._session.store:
-            raise InputError("diff compares two views of one store")
+            raise InputError('diff compares two views of one store, as in kg.at("2023").diff(kg.at("2024"))')
         if other.scope != self.scope:
             raise InputError("diff compares two views of one scope")
         whole = all(v._slice.valid_at is None and v._slice.window is None for v in (self, other))

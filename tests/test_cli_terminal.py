@@ -379,3 +379,20 @@ def test_the_words_of_the_tour_are_broken_between_words(tmp_path: Path):
     told = [line for line in shown.splitlines() if line.startswith("# ")]
     assert max(map(len, told)) <= 60
     assert "# A life in order of time. He took over on the day on which\n# his predecessor died.\n" in shown
+
+
+def test_recall_tells_why_below_a_long_fact_and_diff_breaks_between_words(tmp_path: Path):
+    with KnowledgeGraph(tmp_path / "a.db") as kg:
+        kg.add("Maya", "works_at", "Stripe International", valid_from="2021-03-02", source="tool:calendar")
+        kg.add("Maya", "works_at", "Linear Incorporated", valid_from="2024-06-01", source="tool:calendar")
+    db = ["--db", "a.db"]
+    shown = unpainted(on_terminal(tmp_path, [*db, "recall", "Where does Maya work?"], 80)).splitlines()
+    fact, *why = shown
+    assert fact.rstrip() == "Maya works_at Linear Incorporated since 2024-06-01  (from tool:calendar)"
+    assert len(why) <= 2
+    assert all(line.startswith("    ") and len(line) <= 80 for line in why)
+    shown = unpainted(on_terminal(tmp_path, [*db, "diff", "2022", "2025"], 80)).splitlines()
+    assert max(map(len, shown)) <= 80
+    assert " ".join(line.strip() for line in shown) == (
+        "~ Maya works_at Stripe International from 2021-03-02 until 2024-06-01 -> Linear Incorporated since 2024-06-01"
+    )

@@ -826,3 +826,9 @@ def test_a_value_that_resumes_on_a_coarser_word_alone_is_kept():
         )
         assert [claim.object.label for claim in resumed.claims] == ["Oslo"]
         assert kg.verify() == []
+
+
+def test_a_date_given_to_diff_is_refused_with_an_example_of_how_to_ask():
+    with semgraph.KnowledgeGraph() as kg, pytest.raises(InputError) as told:
+        kg.diff("2023")
+    assert 'kg.at("2023").diff(kg.at("2024"))' in str(told.value)

@@ -173,7 +173,8 @@ def _fitted(room: list[int], limit: int) -> bool:
     if left >= _NARROW:
         room[-1] = left
         return False
-    below = len(room) > 1 and max(room[:-1]) < limit - _NARROW
+    fits = sum(room[:-1]) + gaps - 2 <= limit
+    below = len(room) == 2 or (len(room) > 2 and (fits or max(room[:-1]) < limit - _NARROW))
     if below:
         room.pop()
         gaps -= 2

@@ -294,16 +294,17 @@ def diff(found: Diff) -> Iterator[str]:
     paired = {id(fact) for pair in found.changed for fact in pair}
     dates = Dates([*found.opened, *found.closed, *(fact for pair in found.changed for fact in pair)])
     for old, new in found.changed:
-        yield clean(f"~ {sentence(old)} {dates.when(old)} -> {_target(old, new)}{dates.when(new)}")
+        yield from text.folded(clean(f"~ {sentence(old)} {dates.when(old)} -> {_target(old, new)}{dates.when(new)}"))
     for mark, style, facts in (("+", "good", found.opened), ("-", "bad", found.closed)):
         yield from (
-            paint(clean(f"{mark} {sentence(fact)} {dates.when(fact)}"), style)
+            paint(part, style)
             for fact in facts
             if id(fact) not in paired
+            for part in text.folded(clean(f"{mark} {sentence(fact)} {dates.when(fact)}"))
         )
     for mark, sets in (("! conflict:", found.conflicts_opened), ("  settled:", found.conflicts_settled)):
         for one in sets:
-            yield clean(f"{mark} {' or '.join(fact_words(one.facts))}")
+            yield from text.folded(clean(f"{mark} {' or '.join(fact_words(one.facts))}"), "    ")
 
 
 def _target(old: Fact, new: Fact) -> str:
