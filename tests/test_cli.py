@@ -342,6 +342,26 @@ def test_scopes_do_not_see_each_other(run):
     assert run("--scope", "third", "list")[1] == ""
 
 
+@pytest.mark.parametrize("words", [("-",), ("a.jsonl",), ("--format", "nq", "-"), ("--at", "2020", "a.gexf")])
+def test_an_export_says_that_nobody_wrote_to_the_scope(run, db: Path, words):
+    words = [str(db.with_name(word)) if word.startswith("a.") else word for word in words]
+    assert "'hme'" not in run("export", "--force", *words)[2]
+    code, _, err = run("--scope", "hme", "export", "--force", *words)
+    assert (code, err.splitlines()[-1]) == (0, "semgraph: nothing was ever written to the scope 'hme'")
+
+
+def test_a_format_goes_by_its_suffix_too(run, tmp_path: Path):
+    by_name, by_suffix = run("export", "--format", "rdf", "-"), run("export", "--format", "nq", "-")
+    assert by_name == by_suffix
+    assert by_name[:1] == (0,)
+    notes = tmp_path / "diary"
+    notes.write_text("Ann works at Acme.")
+    assert run("import", "--dry-run", "--format", "txt", str(notes)) == run(
+        "import", "--dry-run", "--format", "notes", str(notes)
+    )
+    assert run("export", "--format", "docx", "-")[0] == 2
+
+
 def test_export_and_import_lose_nothing(run, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     first, second = tmp_path / "a.jsonl.gz", tmp_path / "b.jsonl.gz"
     assert run("export", str(first))[:2] == (0, f"exported to {first}\n")

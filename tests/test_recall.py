@@ -476,3 +476,20 @@ def test_the_same_question_has_the_same_answer(kg):
     assert [(h.fact.id, h.score) for h in first] == [(h.fact.id, h.score) for h in kg.recall("s1 p2 o3", limit=20)]
     scores = [(h.channels.get("exact") is None, -h.score, h.fact.id) for h in first]
     assert scores == sorted(scores)
+
+
+@pytest.mark.parametrize("question", ["where does Ma\u202eya work?", "who is \u2066Maya\u2069?"])
+def test_why_steers_no_terminal(question):
+    with KnowledgeGraph() as kg:
+        kg.add("Maya", "works_at", "Acme")
+        (hit,) = kg.recall(question)
+    assert "about Maya" in hit.why
+    assert hit.why.isprintable()
+
+
+@pytest.mark.parametrize("weight", [1e308, float("inf"), float("nan"), -1.0])
+def test_a_weight_is_bounded(weight):
+    with KnowledgeGraph() as kg:
+        kg.add("Maya", "works_at", "Acme")
+        with pytest.raises(InputError, match="weight of a channel"):
+            kg.recall("where does Maya work?", channels={"exact": weight})

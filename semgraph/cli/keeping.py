@@ -15,7 +15,7 @@ from semgraph.cli.phrasing import command_words
 from semgraph.cli.progress import working
 from semgraph.cli.text import clean, count, folded
 from semgraph.errors import StoreCorrupt
-from semgraph.exchange import READABLE, WRITABLE
+from semgraph.exchange import READABLE, WRITABLE, accepted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ _READS: Final = f"{', '.join(READABLE[:-1])} or {READABLE[-1]}"
     slices=True,
 )
 @click.argument("path", type=click.Path(), default="-")
-@click.option("--format", type=click.Choice(WRITABLE), help="The format; by the suffix if left out.")
+@click.option("--format", type=click.Choice(accepted(WRITABLE)), help="The format; by the suffix if left out.")
 @click.option("--at", metavar="WHEN", help="What held then; what held at any time if left out.")
 @click.option("--from", "start", metavar="WHEN", help="What held in that year, month or day, or from then until --to.")
 @click.option("--to", "end", metavar="WHEN", help="What held before then.")
@@ -51,16 +51,26 @@ def export(app: App, /, path: str, format: str | None, *, force: bool, **times: 
     from semgraph.exchange import format_of, write
     from semgraph.exchange.graph import most_facts
 
-    kind = format or ("jsonl" if path == "-" else format_of(path, None, WRITABLE))
+    kind = "jsonl" if path == "-" and format is None else format_of(path, format, WRITABLE)
     view = _slice(app, kind, **times)
     if path == "-":
         write(view, sys.stdout.buffer, format=kind)
+        _tell_if_unwritten(view)
         return
     if not (force or _is_the_store(app, path)):
         _ask_to_replace(path)
     with working(f"writing {clean(path)}", most_facts(view)) as reach:
         write(view, path, format=kind, progress=reach)
     show(app, {"path": path}, [clean(f"exported to {path}")])
+    _tell_if_unwritten(view)
+
+
+def _tell_if_unwritten(view: GraphView) -> None:
+    """Say so where nobody ever wrote to the scope: its name may be misspelt, and the file looks like an export."""
+    with view.reading() as reader:
+        unwritten = reader.session.store.scope(reader.session.scope) is None
+    if unwritten:
+        click.echo(f"semgraph: nothing was ever written to the scope {clean(repr(view.scope))}", err=True)
 
 
 def _slice(app: App, kind: str, at: str | None, start: str | None, end: str | None) -> GraphView:
@@ -108,7 +118,9 @@ def _ask_to_replace(path: str) -> None:
     "semgraph import memory.jsonl --dry-run",
 )
 @click.argument("path", type=click.Path())
-@click.option("--format", type=click.Choice(READABLE), metavar="NAME", help=f"{_READS}; by the suffix if left out.")
+@click.option(
+    "--format", type=click.Choice(accepted(READABLE)), metavar="NAME", help=f"{_READS}; by the suffix if left out."
+)
 @click.option("--source", metavar="TEXT", help="Who says all of it, whatever the file says.")
 @click.option(
     "--unregistered",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from semgraph.model import Batch
     from semgraph.view import GraphView
 
-__all__ = ["READABLE", "WRITABLE", "format_of", "read", "write"]
+__all__ = ["READABLE", "WRITABLE", "accepted", "format_of", "read", "write"]
 
 #: By suffix; each may be followed by .gz.
 _SUFFIXES = {
@@ -124,14 +124,20 @@ def read(
     return previewed(kg, take) if dry_run else take()
 
 
+def accepted(known: tuple[str, ...]) -> tuple[str, ...]:
+    """What a format may be called: its name, or the suffix of its files without the dot."""
+    return tuple(dict.fromkeys([*known, *(suffix[1:] for suffix, kind in _SUFFIXES.items() if kind in known)]))
+
+
 def format_of(path: Place, given: str | None = None, known: tuple[str, ...] = READABLE) -> str:
-    """The name of a file's format, one of those known: as given, else by its suffix."""
+    """The name of a file's format, one of those known: as given, by name or suffix, else by the suffix of the path."""
     if not isinstance(path, (str, os.PathLike)) and not (hasattr(path, "read") or hasattr(path, "write")):
         raise InputError(f"a file is a path or a binary stream, not {type(path).__name__}")
     if given is not None:
-        if given not in known:
+        named = _SUFFIXES.get(f".{given}", given)
+        if named not in known:
             raise InputError(f"the format is {' or '.join(known)}, not {given!r}")
-        return given
+        return named
     if not isinstance(path, (str, os.PathLike)):
         raise InputError("a stream has no suffix: say which format=")
     name = os.fsdecode(path).lower().removesuffix(".gz")

@@ -17,6 +17,7 @@ from semgraph.recall.moments import nearness, stretches
 from semgraph.recall.recency import Sentence, later_first
 from semgraph.recall.spread import spread
 from semgraph.recall.words import clean_query, content_words, words
+from semgraph.render import clean
 from semgraph.walk.cut import checked_confidence, checked_count
 from semgraph.walk.disputes import partners
 
@@ -278,7 +279,7 @@ class _Why:
             ids = {getattr(end, "id", "") for end in (fact.subject, fact.object)}
             entity = self._corpus.reader.directory.entity
             names = [m.text for m in self._question.mentions if any(entity(n).id in ids for n in m.entities)]
-            parts.append(f"about {' and '.join(dict.fromkeys(names))}")
+            parts.append(f"about {' and '.join(dict.fromkeys(map(clean, names)))}")  # as the question writes them
         if "lexical" in channels:
             own = self._words(fact)
             matching = [word for word in self._question.words if word in own]
