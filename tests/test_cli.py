@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -548,6 +549,25 @@ def test_an_interrupt_ends_with_130_and_keeps_nothing_half_done(db: Path):
             stream.close()
     with KnowledgeGraph(db, read_only=True) as kg:
         assert "Nora" not in kg
+
+
+@pytest.mark.skipif(not POSIX, reason="signals differ here")
+def test_an_export_that_is_asked_to_end_leaves_nothing_half_written(tmp_path: Path):
+    with KnowledgeGraph(tmp_path / "a.db") as kg:
+        kg.add_all({"subject": f"Person {n}", "predicate": "knows", "object": f"Person {n + 1}"} for n in range(4000))
+    before = {path.name for path in tmp_path.iterdir()}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "semgraph", "--db", "a.db", "export", "out.graphml"],
+        cwd=tmp_path, env=environment(tmp_path), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while not any(path.name.startswith(".out") for path in tmp_path.iterdir()):
+        assert running.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.05)
+    running.terminate()
+    _, said = running.communicate(timeout=60)
+    assert (running.returncode, said) == (-signal.SIGTERM, b"semgraph: interrupted; nothing was written\n")
+    assert {path.name for path in tmp_path.iterdir()} - {"a.db-wal", "a.db-shm"} == before - {"a.db-wal", "a.db-shm"}
 
 
 def test_processes_at_once_lose_nothing(tmp_path: Path):

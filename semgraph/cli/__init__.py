@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -13,7 +16,7 @@ from semgraph.cli.text import clean
 from semgraph.errors import SemgraphError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 __all__ = ["main"]
 
@@ -23,7 +26,30 @@ _INTERRUPTED: Final = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """The exit status of a command line: 0, 1 for an error of semgraph, 2 for wrong usage, 130 when interrupted."""
     _ready_streams()
-    return _status(lambda: _run(argv))
+    with _ending_tidily():
+        return _status(lambda: _run(argv))
+
+
+@contextmanager
+def _ending_tidily() -> Iterator[None]:
+    """Who asks the process to end (SIGTERM) interrupts it first, so that no half of a file is left; then it ends so."""
+    asked: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)  # asked again it ends at once
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if asked:
+            os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _run(argv: Sequence[str] | None) -> int:

@@ -209,8 +209,8 @@ def writing(place: Place) -> Iterator[IO[bytes]]:
     path = target(Path(place))
     draft = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.tmp")
     try:
-        descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
-        try:
+        try:  # an interrupt may come as soon as the file is there
+            descriptor = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
             with suppress(OSError):  # whoever could read the file that is replaced still can
                 draft.chmod(stat.S_IMODE(path.stat().st_mode))
             with os.fdopen(descriptor, "wb") as file:
