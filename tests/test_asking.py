@@ -182,6 +182,9 @@ def doubtful():
         tell("Maya", "works_at", "Stripe", valid_from="2021")
         tell("Ben", "lives_in", "Oslo")
         tell("Ben", "works_at", "Linear", valid_from="2020")
+        tell("Ben", "works_at", "Acme", valid_from="2015", valid_to="2020")
+        graph.predicates.define("left", cardinality="many")
+        tell("Ann", "left", "Globex", valid_from="2021")
         yield graph
 
 
@@ -196,6 +199,8 @@ def doubtful():
         ("Which did Maya do first, live in Oslo or work at Stripe?", ""),
         ("Who lives in Oslo and works at Linear?", ""),
         ("Does Maya live in Bergen or Oslo?", "'or' asks which"),
+        ("Does Ben work at Linear in Bergen?", "nothing connects"),
+        ("Ben Acme?", ""),
         ("Where did Maya live while Ben lived in Bergen?", "time"),
     ],
 )
@@ -203,6 +208,23 @@ def test_a_guess_is_never_sure(doubtful, question, says):
     answer = doubtful.ask(question)
     assert not answer.sure
     assert says in answer.plan
+
+
+@pytest.mark.parametrize(
+    ("question", "values"),
+    [
+        ("Has Ben left Linear?", [False]),
+        ("Has Ben left Acme?", [True]),
+        ("Did Ben leave Acme before 2018?", [False]),
+        ("Did Ben leave Acme in 2020?", [True]),
+        ("Did Maya leave Bergen?", [False]),
+        ("Who left Acme?", ["Ben"]),
+        ("Who has left Linear?", []),
+        ("Who left Globex?", ["Ann"]),
+    ],
+)
+def test_what_has_ended_is_told_from_what_goes_on(doubtful, question, values):
+    assert doubtful.ask(question).values == values
 
 
 @pytest.mark.parametrize(("question", "values"), ANSWERED)

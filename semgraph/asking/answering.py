@@ -12,7 +12,7 @@ from semgraph.asking.kinds import sorted_out
 from semgraph.asking.plans import Plan, best_plan
 from semgraph.asking.reading import Asked, Clause, Named, Question, read_question
 from semgraph.asking.signals import Signal
-from semgraph.asking.times import When, ends_of, from_dates, is_date, is_vaguer, lies
+from semgraph.asking.times import When, ends_of, from_dates, is_date, is_vaguer, lies, lies_at
 from semgraph.errors import InputError
 from semgraph.model import Answer, Entity, Fact, Literal
 from semgraph.recall.mentions import mentions
@@ -142,6 +142,8 @@ class _Asking:
         edges = self._lying(question, plan, when)
         edges, left = self._of_kind(question, plan, edges, left)
         values = self._values(question, edges)
+        if question.asked is Asked.TRUTH and not values and _leaves(question, plan):
+            values, edges = [False], list(plan.steps[-1].edges)
         left += self._untold(question, values)
         sure = bool(values) and not left and all(self._sure(edge.fact) for edge in edges)
         told = _told(plan, question, when, left) + self._homonyms(question.named)
@@ -163,11 +165,11 @@ class _Asking:
         return "".join(f"; may mean {' or '.join(sorted({e.label for e in found}))}" for found in several)
 
     def _named_itself(self, question: Question, plan: Plan, edges: Sequence[Edge]) -> bool:
-        """Whether what several steps lead to is what the question names already, so that it asks for something else."""
+        """Whether several steps, or none that it tells, lead to what the question names, so that it asks for else."""
         ids = {number for named in question.main.named for number in named.entities}
         known = {self.known[number].id for number in ids}
         far = {getattr(edge.far, "id", None) for edge in edges}
-        return question.asked is Asked.VALUE and len(plan.steps) > 1 and far <= known
+        return question.asked is Asked.VALUE and (len(plan.steps) > 1 or not plan.used) and far <= known
 
     def _of_kind(
         self, question: Question, plan: Plan, found: list[Edge], left: list[str]
@@ -214,7 +216,7 @@ class _Asking:
         """Nothing joins what the question names: no, where there is room for one value only; else that is not known."""
         edges = self._lying(question, plan, self.when(question, plan))
         names = [text_of(question, named) for named in unmet]
-        if question.asked is Asked.TRUTH and edges and self.edges.single(plan.steps[-1].predicate):
+        if question.asked is Asked.TRUTH and edges and not plan.met and self.edges.single(plan.steps[-1].predicate):
             facts = [edge.fact for edge in edges]
             told = f"{_told(plan, question, None, [])}; another value takes the place of {_listed(names)}"
             told += self._homonyms(question.named)
@@ -223,7 +225,7 @@ class _Asking:
         return self.unread(question.text, f"nothing connects {plan.anchor.label!r} with {_listed(names)} as asked")
 
     def _walkable(self, question: Question) -> Callable[[Fact], bool]:
-        if question.present and question.time is None and not question.main.dates:
+        if question.present and question.time is None and not question.main.dates and not question.leaving:
             return self._holds
         return lambda _: True
 
@@ -235,7 +237,11 @@ class _Asking:
     def _lying(self, question: Question, plan: Plan, when: When | None) -> list[Edge]:
         """The edges of the last step that lie as asked, in order of time."""
         edges = sorted(plan.steps[-1].edges, key=lambda edge: (*ends_of(edge.fact), edge.far.label))
-        if when is not None:
+        if _leaves(question, plan):
+            edges = [edge for edge in edges if ends_of(edge.fact)[1] <= self.now]
+            if when is not None:
+                edges = [edge for edge in edges if lies_at(ends_of(edge.fact)[1], when)]
+        elif when is not None:
             edges = [edge for edge in edges if lies(edge.fact, when)]
             named = {e.id for n in (question.time.named if question.time else ()) for e in self.entities(n)}
             if when.signal in (Signal.BEFORE, Signal.AFTER):
@@ -328,6 +334,12 @@ _BEGINS: Final = re.compile(
     r"\b(?:join(?:ed)?|start(?:ed)?|beg[au]n|became|moved|married|born|founded|hired|elected)\b", re.IGNORECASE
 )
 _ENDS: Final = re.compile(r"\b(?:left|quit|end(?:ed)?|stopped|died|resigned|dissolved|finished)\b", re.IGNORECASE)
+
+
+def _leaves(question: Question, plan: Plan) -> bool:
+    """Whether the question asks for what has ended; not where the relation itself is called so ("left")."""
+    own = set(stems(plan.steps[-1].predicate.replace("_", " ")))
+    return any(word.stem not in own for word in question.leaving)
 
 
 def _alternatives(question: Question) -> bool:

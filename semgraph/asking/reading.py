@@ -84,6 +84,13 @@ class Question(NamedTuple):
         return (*self.main.named, *(self.time.named if self.time else ()))
 
     @property
+    def leaving(self) -> tuple[Word, ...]:
+        """The words by which it asks for what has ended ("who left Acme?"), where it does not ask when that was."""
+        if self.asked not in (Asked.VALUE, Asked.TRUTH, Asked.COUNT):
+            return ()
+        return tuple(word for word in self.main.words if _LEAVING.fullmatch(word.text))
+
+    @property
     def kind(self) -> str:
         """What kind of thing the question asks for; nothing where it does not say."""
         found = KIND.search(self.text) if self.asked is Asked.VALUE else None
@@ -150,6 +157,7 @@ _PAST: Final = re.compile(r"\b(?:was|were|did|had|used to|ever|previous|former|l
 _ENDED: Final = re.compile(
     r"\b(?:until when|end|ended?|stop(?:ped)?|leave|left|quit|cease[sd]?|finish(?:ed)?|resign(?:ed)?)\b", re.IGNORECASE
 )
+_LEAVING: Final = re.compile(r"left|leav(?:e|es|ing)|quit|ended|ceased|stopped|resigned|finished", re.IGNORECASE)
 _LAST: Final = re.compile(r"\b(?:last|latest|newest|final|most recent(?:ly)?|previous|youngest)\b", re.IGNORECASE)
 _NUMBERED: Final = {
     "first": 0, "earliest": 0, "oldest": 0, "initial": 0, "originally": 0, "eldest": 0, "second": 1, "third": 2,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from semgraph.dates.reading import Reading
     from semgraph.model import Entity, Fact
 
-__all__ = ["When", "ends_of", "from_dates", "is_date", "is_vaguer", "lies"]
+__all__ = ["When", "ends_of", "from_dates", "is_date", "is_vaguer", "lies", "lies_at"]
 
 
 _HOUR: Final = 3_600_000_000
@@ -89,3 +89,10 @@ def lies(fact: Fact, when: When) -> bool:
     if when.signal is Signal.AFTER:
         return start >= when.end
     return start < when.end and when.start < end
+
+
+def lies_at(end: int, when: When) -> bool:
+    """Whether an end lies as asked: in the stretch, before it, or after it."""
+    if when.signal is Signal.BEFORE:
+        return end <= when.start
+    return end >= when.end if when.signal is Signal.AFTER else when.start <= end < when.end
