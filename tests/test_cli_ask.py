@@ -60,6 +60,16 @@ def test_a_question_about_nothing_known_prints_nothing(folder):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(("question", "told"), [
+    ("What changed between 2023 and 2025?", "diff tells what changed"),
+    ("What do the sources disagree about?", "conflicts lists what sources disagree about"),
+    ("What happened in 2024?", "timeline and diff tell what happened"),
+])  # fmt: skip
+def test_a_question_of_the_whole_graph_is_told_what_answers_it(folder, question, told):
+    _, err = ask(folder, question)
+    assert err == f"semgraph: not understood: it names nothing that is in the graph; {told}\n"
+
+
 def test_an_understood_question_without_an_answer_says_so(folder):
     out, err = ask(folder, "Where did Maya work in 1990?")
     assert out == ""

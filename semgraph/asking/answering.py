@@ -11,7 +11,7 @@ from semgraph.asking.edges import Edges, stems
 from semgraph.asking.kinds import sorted_out
 from semgraph.asking.plans import Plan, best_plan
 from semgraph.asking.reading import Asked, Clause, Named, Question, read_question
-from semgraph.asking.signals import Signal
+from semgraph.asking.signals import Signal, elsewhere
 from semgraph.asking.times import When, ends_of, from_dates, is_date, is_vaguer, lies, lies_at
 from semgraph.errors import InputError
 from semgraph.model import Answer, Entity, Fact, Literal
@@ -114,7 +114,7 @@ class _Asking:
         if (answer := self._of_comparison(question, named)) is not None:
             return answer
         if not question.main.named:
-            return self.unread(text, "it names nothing that is in the graph")
+            return self.unread(text, f"it names nothing that is in the graph{elsewhere(text)}")
         if question.asked is Asked.TRUTH and _alternatives(question):
             return self.unread(text, "'or' asks which of them it is, not whether")
         return self._planned(text, question)

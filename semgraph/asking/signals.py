@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-__all__ = ["Kind", "Signal", "Temporal", "temporal"]
+__all__ = ["Kind", "Signal", "Temporal", "elsewhere", "temporal"]
 
 
 class Signal(StrEnum):
@@ -140,3 +140,19 @@ def _dated(question: str) -> Signal:
         if pattern.search(question):
             return signal
     return Signal.OVERLAP
+
+
+#: What is asked of the graph as a whole, and what tells it.
+_ELSEWHERE = (
+    (re.compile(r"\b(?:chang(?:ed?|es)|differ(?:s|ed|ence|ences|ent)?)\b", re.IGNORECASE), "diff tells what changed"),
+    (
+        re.compile(r"\b(?:disagree\w*|contradict\w*|conflict\w*|disput\w*)\b", re.IGNORECASE),
+        "conflicts lists what sources disagree about",
+    ),
+    (re.compile(r"\bhappen(?:ed|s)?\b", re.IGNORECASE), "timeline and diff tell what happened"),
+)
+
+
+def elsewhere(text: str) -> str:
+    """Which read answers a question of the graph as a whole, as the end of a sentence; nothing where none does."""
+    return next((f"; {told}" for asked, told in _ELSEWHERE if asked.search(text)), "")
