@@ -243,6 +243,8 @@ class _Asking:
                 edges = [edge for edge in edges if lies_at(ends_of(edge.fact)[1], when)]
         elif when is not None:
             edges = [edge for edge in edges if lies(edge.fact, when)]
+            if when.signal is Signal.OVERLAP and question.joining:
+                edges = [edge for edge in edges if when.start <= ends_of(edge.fact)[0] < when.end]
             named = {e.id for n in (question.time.named if question.time else ()) for e in self.entities(n)}
             if when.signal in (Signal.BEFORE, Signal.AFTER):
                 edges = [edge for edge in edges if getattr(edge.far, "id", None) not in named]

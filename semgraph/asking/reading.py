@@ -91,6 +91,11 @@ class Question(NamedTuple):
         return tuple(word for word in self.main.words if _LEAVING.fullmatch(word.text))
 
     @property
+    def joining(self) -> bool:
+        """Whether it asks for what began ("who joined Acme in 2020?")."""
+        return any(_JOINING.fullmatch(word.text) for word in self.main.words)
+
+    @property
     def kind(self) -> str:
         """What kind of thing the question asks for; nothing where it does not say."""
         found = KIND.search(self.text) if self.asked is Asked.VALUE else None
@@ -157,6 +162,7 @@ _PAST: Final = re.compile(r"\b(?:was|were|did|had|used to|ever|previous|former|l
 _ENDED: Final = re.compile(
     r"\b(?:until when|end|ended?|stop(?:ped)?|leave|left|quit|cease[sd]?|finish(?:ed)?|resign(?:ed)?)\b", re.IGNORECASE
 )
+_JOINING: Final = re.compile(r"join(?:s|ed|ing)?|hired?|mov(?:e|es|ed|ing)|marry|marries", re.IGNORECASE)
 _LEAVING: Final = re.compile(r"left|leav(?:e|es|ing)|quit|ended|ceased|stopped|resigned|finished", re.IGNORECASE)
 _LAST: Final = re.compile(r"\b(?:last|latest|newest|final|most recent(?:ly)?|previous|youngest)\b", re.IGNORECASE)
 _NUMBERED: Final = {
