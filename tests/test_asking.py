@@ -39,6 +39,7 @@ def kg():
         graph.predicates.define("make_a_visit", cardinality="many")
         for land, day in (("France", "2008-06-03"), ("Japan", "2009-04-01"), ("Chile", "2010-05-03")):
             tell("Obama", "make_a_visit", land, valid_from=day, valid_through=day)
+            tell(land, "is_a", "country")
         tell("Bo", "birth_date", "1985-02-01")
         for act, by, when in (("Tea Act", "Repeal Act", "1913-04-01"), ("Salt Act", "Repeal Act", "1908-04-01")):
             tell(act, "repealed_by", by, valid_from=when)
@@ -160,6 +161,70 @@ def test_the_kind_of_thing_that_is_asked_for_is_looked_at(kg):
         assert asked("Which city did Bea visit?") == (["Lyon"], True)
         assert asked("Which dentist did Bea visit?") == (["Lyon"], False)
     assert kg.ask("Which planet does Maya live in?").sure is False
+
+
+IMPLIED = {
+    "does Ann live in": ("lives_in", "Q", "city town place"),
+    "was Ann born in": ("birth_place", "Q", "city town place"),
+    "is Ann a citizen of": ("citizen_of", "Q", "country nation"),
+    "is Ann located in": ("located_in", "Q", "place"),
+    "is Ann the capital of": ("capital_of", "Q", "country nation"),
+    "does Ann work at": ("works_at", "Q", "company firm employer organisation organization institution"),
+    "is Ann the CEO of": ("ceo_of", "Q", "company firm organisation organization institution employer"),
+    "did Ann study at": ("studied_at", "Q", "school university college institution"),
+    "is Ann a member of": ("member_of", "Q", "group organisation organization team"),
+    "does Ann report to": ("reports_to", "Q", "person individual"),
+    "is Ann married to": ("married_to", "Q", "person individual"),
+    "does Ann know": ("knows", "Q", "person individual"),
+    "does Ann speak": ("speaks", "Q", "language"),
+    "did Ann visit": ("visited", "Q", ""),
+    "does Ann like": ("likes", "Q", ""),
+}
+NOUNS = sorted({noun for _, _, nouns in IMPLIED.values() for noun in nouns.split()} | {"club", "planet", "dentist"})
+
+
+@pytest.mark.parametrize("asked", IMPLIED)
+def test_only_a_kind_that_the_relation_implies_is_sure(asked):
+    predicate, value, nouns = IMPLIED[asked]
+    with semgraph.KnowledgeGraph(clock=lambda: NOW) as graph:
+        graph.add("Ann", predicate, value)
+        told = {noun: graph.ask(f"Which {noun} {asked}?") for noun in NOUNS}
+        assert {noun: answer.values for noun, answer in told.items()} == {noun: [value] for noun in NOUNS}
+        assert sorted(noun for noun, answer in told.items() if answer.sure) == sorted(nouns.split())
+        for noun in ("city", "company", "planet"):
+            graph.add(value, "is_a", noun)
+            assert graph.ask(f"Which {noun} {asked}?").sure
+
+
+@pytest.mark.parametrize(
+    ("question", "values", "sure"),
+    [
+        ("Which city employs Ann?", ["Acme"], False),
+        ("What is the name of the city Ann works at?", ["Acme"], False),
+        ("What is the name of the company Ann works at?", ["Acme"], True),
+        ("Which person works at Acme?", ["Ann"], True),
+        ("Which city works at Acme?", ["Ann"], False),
+        ("Which company does Ann live in?", ["Norway"], False),
+        ("Which city does Ann live in?", ["Norway"], False),  # it is said to be a country
+        ("Which country does Ann live in?", ["Norway"], True),
+        ("Which city does Bo live in?", ["Oslo"], True),  # a capital may be a city for all that
+        ("Which person does Ann report to?", ["Kari"], True),
+        ("Which individual does Kari manage?", ["Ann"], True),
+        ("Who does Ann report to?", ["Kari"], True),
+        ("Where does Ann work?", ["Acme"], True),
+    ],
+)
+def test_a_kind_counts_at_either_end_and_in_other_words(question, values, sure):
+    with semgraph.KnowledgeGraph(clock=lambda: NOW) as graph:
+        graph.add("Ann", "works_at", "Acme")
+        graph.add("Ann", "lives_in", "Norway")
+        graph.add("Bo", "lives_in", "Oslo")
+        graph.add("Norway", "is_a", "country")
+        graph.add("Oslo", "is_a", "capital")
+        graph.add("Ann", "reports_to", "Kari")
+        graph.add("Kari", "is_a", "engineer")
+        answer = graph.ask(question)
+        assert (answer.values, answer.sure) == (values, sure), answer.plan
 
 
 def test_what_may_be_read_in_two_ways_is_not_sure(kg):

@@ -180,9 +180,8 @@ class _Asking:
         if not kind or not used.isdisjoint(stems(kind)):
             return found, left
         left = [word for word in left if word != kind]
-        edges, some, whole = sorted_out(found, kind, self.edges)
-        told = whole or (question.kind_is_plain and not some)
-        return edges, left if told else [*left, kind]
+        edges, whole = sorted_out(found, kind, self.edges)
+        return edges, left if whole else [*left, kind]
 
     def _untold(self, question: Question, values: Sequence[Any]) -> list[str]:
         """The unit of time that is asked for, where a value does not tell it: the month of "2009"."""

@@ -110,6 +110,11 @@ class Edges:
         topic = _words(about)
         return tuple(name._replace(words=name.words | topic, topic=topic) for name in found) if topic else found
 
+    def stored(self, edge: Edge) -> tuple[str, bool]:
+        """The predicate under which the fact of an edge is kept, and whether its object there is the far end."""
+        resolved = self._registry.resolve(edge.fact.predicate)
+        return resolved.predicate.name, (edge.far == edge.fact.object) != resolved.inverse
+
     def single(self, predicate: str) -> bool:
         """Whether the predicate takes one value at a time."""
         return self._registry.resolve(predicate).predicate.cardinality == "one"

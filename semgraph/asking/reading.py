@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from semgraph.asking.edges import stems
-from semgraph.asking.kinds import KIND
+from semgraph.asking.kinds import KIND, kind_of
 from semgraph.asking.signals import Kind, Signal, Temporal, temporal
 from semgraph.dates import find_dates
 from semgraph.markers import words as listed
@@ -98,13 +98,7 @@ class Question(NamedTuple):
     @property
     def kind(self) -> str:
         """What kind of thing the question asks for; nothing where it does not say."""
-        found = KIND.search(self.text) if self.asked is Asked.VALUE else None
-        return found["kind"] if found else ""
-
-    @property
-    def kind_is_plain(self) -> bool:
-        """Whether that is a word such as "city" or "company", which the relation says as well."""
-        return self.kind.lower() in _KINDS
+        return kind_of(self.text) if self.asked is Asked.VALUE else ""
 
     @property
     def unit(self) -> str | None:
