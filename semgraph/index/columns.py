@@ -332,7 +332,8 @@ def _chunk(rows: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     if not {0, 1}.issuperset((*negative, *disputed)):
         raise StoreCorrupt("a fact of the store is damaged: run `semgraph verify`, and go back to a backup")
     flags = np.array(negative, np.uint8) * NEGATIVE + np.array(disputed, np.uint8) * DISPUTED
-    target = np.fromiter(map(object_number, ref), np.int64, len(rows))
+    number = {each: object_number(each) for each in set(ref)}  # most objects have several facts
+    target = np.fromiter(map(number.__getitem__, ref), np.int64, len(rows))
     times = np.array(start, np.int64), np.array(end, np.int64)
     return np.array(subject, np.int64), predicate, target, *times, flags, ids, *map(np.array, sure)
 

@@ -121,8 +121,8 @@ class Facts:
     def tuples(self, scope: int, names: tuple[str, ...], where: Mapping[str, Where]) -> Iterator[tuple[Any, ...]]:
         """The values of some columns alone, or `BASE`, in key order, which takes the whole of them into memory."""
         body = column(FactRow, "body").at
-        wanted = (*definition(FactRow).key, *names)
-        places = [body if name == BASE else column(FactRow, name).at for name in wanted]
+        key = [name for name in definition(FactRow).key if name != "scope"]
+        wanted = itemgetter(*(body if name == BASE else column(FactRow, name).at for name in (*key, *names)))
         asked = statements.selecting(FactRow, tuple(where), _types(where), None, limited=False)
         own = self._access.some(asked.text, asked.parameters(self._symbols, scope, where), _AT_A_TIME)
         rows: Iterator[tuple[Any, ...]] = chain.from_iterable(unpacked(self._symbols, FactRow, part) for part in own)
@@ -133,9 +133,9 @@ class Facts:
             cast = (row for row, _ in self._cast(scope, where, bare=bare and not based))
             cast = map(_with_base, cast) if based else cast
         rows = map(_with_base, rows) if based else rows
-        found = [tuple([row[at] for at in places]) for row in chain(rows, cast)]
-        found.sort(key=itemgetter(*range(len(definition(FactRow).key))))
-        return (row[len(definition(FactRow).key) :] for row in found)
+        found = list(map(wanted, chain(rows, cast)))
+        found.sort()  # no two have the same key, with which each begins
+        return map(itemgetter(slice(len(key), None)), found)
 
     def count_cast(self, scope: int, where: Mapping[str, Where]) -> int:
         """How many of those kept with their claim meet every condition."""
