@@ -23,7 +23,9 @@ KIND: Final = re.compile(
     r"(?:did|does|do|has|have|had|was|were|is|are|will|can)\b",
     re.IGNORECASE,
 )
-_LOOSE: Final = re.compile(rf"\b(?:which|what)(?: is| was|['’]s)?(?: the)?(?: name of the)? {_NOUN}", re.IGNORECASE)
+_LOOSE: Final = re.compile(
+    rf"\b(?:which|what|how many)(?: is| was|['’]s)?(?: of)?(?: the)?(?: name of the)? {_NOUN}", re.IGNORECASE
+)
 _TYPED: Final = frozenset({"is_a", "instance_of", "type"})
 
 _PLACE: Final = listed("city town place")
@@ -42,9 +44,12 @@ _ENDS: Final = {
     "works_at": (_PERSON, _FIRM),
     "ceo_of": (_PERSON, _FIRM),
     "studied_at": (_PERSON, _SCHOOL),
-    "member_of": ((), _GROUP),
+    "member_of": (_PERSON, _GROUP),
     "job_title": (_PERSON, listed("job")),
-    "speaks": (_PERSON, ()),
+    **dict.fromkeys(
+        listed("speaks likes prefers allergic_to skilled_in works_on has_pet visited attended met bought"),
+        (_PERSON, ()),
+    ),
     **dict.fromkeys(
         listed("reports_to married_to partner_of parent_of sibling_of friend_of knows"), (_PERSON, _PERSON)
     ),

@@ -98,7 +98,7 @@ class Question(NamedTuple):
     @property
     def kind(self) -> str:
         """What kind of thing the question asks for; nothing where it does not say."""
-        return kind_of(self.text) if self.asked is Asked.VALUE else ""
+        return kind_of(self.text) if self.asked in (Asked.VALUE, Asked.COUNT) else ""
 
     @property
     def unit(self) -> str | None:
