@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semgraph import audit
-from semgraph.errors import InputError
+from semgraph.errors import InputError, NotFoundError
 from semgraph.model import ConflictSet, Entity
 from semgraph.resolution import side
 from semgraph.statement import object_ref
@@ -53,6 +53,8 @@ def named(
         return _NOTHING
     entry = reader.snapshot.registry.resolve(predicate).predicate
     near, far = _refs(reader, subject, entry.name), _refs(reader, object, entry.name)
+    if not near:
+        return _unknown(reader, subject)
     rows = audit.with_qualifiers(reader, _disputed(reader, entry, near | far), qualifiers)
     sets = [(found, _about(reader, found)) for found in reader.conflict_sets(rows, instant)]
     own = [found for found, about in sets if about & near]
@@ -72,6 +74,15 @@ def named(
 
 
 _NOTHING = "no conflict holds there: nothing to settle"
+
+
+def _unknown(reader: Reader, name: str | Entity) -> str:
+    """That nothing has that name, with those that look like it."""
+    try:
+        reader.directory.known(name, reader.snapshot)
+    except NotFoundError as error:
+        return f"{error}: nothing to settle"
+    return _NOTHING
 
 
 def _choices(reader: Reader, sets: Iterable[ConflictSet], refs: set[str]) -> list[Meant]:

@@ -411,6 +411,7 @@ class Reader:
             readings.append(Reading(row, self.body(row), row.predicate, turned, flipped=False))
         facts = self.facts(readings, instant)
         facts.sort(key=lambda f: (f.valid_from.instant, f.label, f.id))
+        ends = [f.valid_to for f in facts if f.valid_to is not None]
         claim = next(iter(self.ledger.fetch(readings[0].body.claims).values()), None)
         values = sorted(str(Value(rows[m].object, bool(rows[m].negative))) + str(rows[m].subject) for m in d.members)
         seed = json.dumps(
@@ -422,8 +423,8 @@ class Reader:
             predicate=d.predicate,
             object=self.object_of(d.ref, claim, instant) if d.mirrored else None,
             facts=tuple(facts),
-            since=exact(d.start),
-            until=None if d.end == POS_INF else exact(d.end),
+            since=next((f.valid_from for f in facts if f.valid_from.instant == d.start), exact(d.start)),
+            until=None if d.end == POS_INF else next((to for to in ends if to.instant == d.end), exact(d.end)),
         )
 
 

@@ -264,3 +264,19 @@ def test_an_end_that_is_bounded_cuts_through_an_opposite_for_that_time_only() ->
     found = [(str(f.valid_from)[:4], f.valid_to and str(f.valid_to)[:4]) for f in kg.timeline("Ann", "dislikes")]
     assert found == [("2020", "2022"), ("2023", None)]
     assert kg.verify() == []
+
+
+def test_a_name_that_nothing_bears_is_told_with_those_that_look_like_it() -> None:
+    kg = told("Maya lives_in Oslo, Maya lives_in Rome")
+    receipt = kg.settle("Mayaa", "lives_in", "choose", "Oslo")
+    assert receipt.outcome == "idempotent"
+    assert receipt.why == "no entity is called 'Mayaa'; did you mean 'Maya'?: nothing to settle"
+    assert len(kg.conflicts()) == 1
+
+
+def test_a_conflict_is_as_precise_as_the_facts_that_bound_it() -> None:
+    kg = KnowledgeGraph()
+    kg.add("Ann", "lives_in", "Oslo", valid_from="2019", valid_to="2025", source="tool:1")
+    kg.add("Ann", "lives_in", "Rome", valid_from="2019-03", valid_to="2024-06", source="tool:2", kind="state")
+    (found,) = kg.during().conflicts()
+    assert (str(found.since), str(found.until)) == ("2019-03", "2024-06")
