@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from semgraph.apart import independent
@@ -278,7 +279,9 @@ class _Sweep:
                     self.unsupport(holder, x, t)
         self.unsupport(holder, c, t)
         if not holder.supports:
-            self.close(holder, t, c.ending, c, "E")
+            # Of several that something cuts at once, the most trusted is what ends with the value.
+            cut = [span.statement for span in holder.spans if span.until == t and span.statement.cut]
+            self.close(holder, t, c.ending, max(cut, key=attrgetter("rank")) if c.cut else c, "E")
 
     def hold(self, d: Statement, dropping: Sequence[_Holder], t: int) -> None:
         """Row 10: start again when the changes that outdate the statement have ended, or never."""
