@@ -128,11 +128,12 @@ def test_neighbours_are_told_as_they_were_when_found() -> None:
 
 def test_a_great_read_leaves_the_garbage_collector_as_it_was() -> None:
     kept: list[list[int]] = [[] for _ in range(60_000)]  # as many objects as a read of thousands of facts makes
+    before = gc.get_freeze_count()  # Python 3.12 starts with some
     with uncollected():
         assert not gc.isenabled()
         kept += [[] for _ in range(60_000)]
     assert gc.isenabled()
-    assert gc.get_freeze_count() == 0
+    assert gc.get_freeze_count() == before
     gc.freeze()
     try:
         frozen = gc.get_freeze_count()
