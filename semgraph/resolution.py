@@ -146,9 +146,10 @@ def _outlasting(again: Said, claim: ClaimRow, denials: Sequence[ClaimRow]) -> Sa
     """A claim that is said again no earlier than what denied it was; it keeps the interval that it had."""
     if claim.kind not in PLAIN:
         return again
-    start, basis, _, _ = claim_bounds(claim, again.predicate)
+    start, basis, end, _ = claim_bounds(claim, again.predicate)
     begins = (again.valid_from or start).instant if basis in ("observed", "stated") else NEG_INF
-    said = max((r.said_at for r in denials if _covers(r, begins)), default=NEG_INF)
+    spoken_of = (begins, begins + 1) if basis != "unknown" else (end - 1, end)  # that of no start, of before its end
+    said = max((r.said_at for r in denials if _covers(r, *spoken_of)), default=NEG_INF)
     if said < claim.said_at:
         return again
     if basis == "observed" and again.valid_from is None:
@@ -157,9 +158,9 @@ def _outlasting(again: Said, claim: ClaimRow, denials: Sequence[ClaimRow]) -> Sa
     return again
 
 
-def _covers(denial: ClaimRow, instant: int) -> bool:
+def _covers(denial: ClaimRow, first: int, after: int) -> bool:
     start, end = masked_by(denial) or (POS_INF, POS_INF)
-    return start <= instant < end
+    return start <= first and after <= end
 
 
 @dataclass(frozen=True, slots=True)

@@ -280,3 +280,15 @@ def test_a_conflict_is_as_precise_as_the_facts_that_bound_it() -> None:
     kg.add("Ann", "lives_in", "Rome", valid_from="2019-03", valid_to="2024-06", source="tool:2", kind="state")
     (found,) = kg.during().conflicts()
     assert (str(found.since), str(found.until)) == ("2019-03", "2024-06")
+
+
+def test_a_claim_without_a_start_is_corrected_back_like_any_other() -> None:
+    """It is said again after what had denied its time, which is that before its end."""
+    kg = KnowledgeGraph()
+    kg.add("Ann", "collects", "coins", valid_from="2015")
+    kg.add("Ann", "collects", "stamps", valid_to="2018")
+    kg.correct("Ann", "collects", "coins", "stamps", source="tool:x")
+    kg.correct("Ann", "collects", "stamps", "coins", source="tool:x", valid_at="2015")
+    possible = kg.at("2012").values("Ann", "collects", possible=True)
+    assert sorted(fact.object.label for fact in possible) == ["coins", "stamps"]
+    assert kg.verify() == []
