@@ -64,10 +64,10 @@ class Parallel:
     def _excludes(self, a: _Value, b: _Value) -> bool:
         if a.row.object == b.row.object or b.row.object in self._additive or not a.breaths.isdisjoint(b.breaths):
             return False
-        return frozenset((a.row.object, b.row.object)) not in self._apart
+        return self._apart.isdisjoint((frozenset((a.row.object, b.row.object)), frozenset((a.row.id, b.row.id))))
 
     def _kept_apart(self, snapshot: Snapshot) -> set[frozenset[str]]:
-        """Pairs that do not exclude each other: kept side by side by somebody, or one a finer word for the other."""
+        """Pairs of values that somebody keeps side by side, and of facts of which one is a finer word for the other."""
         if not self._values:
             return set()
         row = self._values[0].row
@@ -83,7 +83,7 @@ class Parallel:
                 for coarser in by_key.get(finer.key[:cut], ()):
                     said = not finer.imported and not coarser.imported
                     if said and names.refines(finer.key, coarser.key) and not snapshot.declared(finer.row.object):
-                        pairs.add(frozenset((finer.row.object, coarser.row.object)))
+                        pairs.add(frozenset((finer.row.id, coarser.row.id)))
                 cut = finer.key.find(" ", cut + 1)
         return pairs
 

@@ -292,3 +292,13 @@ def test_a_claim_without_a_start_is_corrected_back_like_any_other() -> None:
     possible = kg.at("2012").values("Ann", "collects", possible=True)
     assert sorted(fact.object.label for fact in possible) == ["coins", "stamps"]
     assert kg.verify() == []
+
+
+def test_a_finer_word_that_was_only_imported_competes_though_an_earlier_one_was_told() -> None:
+    """Of a predicate that nobody defined: each fact is looked at by what it rests on itself."""
+    kg = KnowledgeGraph()
+    kg.add("Ann", "collects", "Acme Labs", valid_from="1980", valid_to="2010", source="user")
+    kg.add("Ann", "collects", "Acme", valid_from="2020", source="tool:x")
+    assert kg.conflicts() == []
+    kg.add("Ann", "collects", "Acme Labs", valid_from="2021", source="imported:w")
+    assert len(kg.conflicts()) == 1
