@@ -148,7 +148,8 @@ def _outlasting(again: Said, claim: ClaimRow, denials: Sequence[ClaimRow]) -> Sa
         return again
     start, basis, end, _ = claim_bounds(claim, again.predicate)
     begins = (again.valid_from or start).instant if basis in ("observed", "stated") else NEG_INF
-    spoken_of = (begins, begins + 1) if basis != "unknown" else (end - 1, end)  # that of no start, of before its end
+    until = claim.said_at if end == POS_INF else end
+    spoken_of = (begins, begins + 1) if basis != "unknown" else (until - 1, until)
     said = max((r.said_at for r in denials if _covers(r, *spoken_of)), default=NEG_INF)
     if said < claim.said_at:
         return again

@@ -293,10 +293,11 @@ def _without(s: Statement, start: int, end: int) -> list[Statement]:
 def _unmasked(s: Statement, start: int, end: int) -> list[Statement]:
     """What a mask of this interval leaves: nothing of what began in it, of what began before what lies before it.
 
-    A statement whose start nobody knows speaks of the time up to its end.
+    A statement whose start nobody knows speaks of the time up to its end, or to when it was said.
     """
     if s.basis == "unknown":
-        return [] if start < s.end <= end else [s]
+        until = s.said if s.end == POS_INF else s.end
+        return [] if start < until <= end else [s]
     if start <= s.start < end:
         return []
     return _inside(s, NEG_INF, start, "resumed") if s.start < start < s.end else [s]

@@ -228,6 +228,8 @@ class Fold:
             return
         log.rows += rows.values()
         for key, row in rows.items():
+            if key not in self.holders:  # gone with another one
+                continue
             if row in ("6", "8a", "9", "12"):
                 self._close(key, t, d, "refined" if row == "6" else "superseded")
             elif row == "13":

@@ -248,8 +248,8 @@ class EngineAndModel(RuleBasedStateMachine):
         pause=pauses,
     )  # fmt: skip
     def correct(self, s: str, old: str, o: str, p: int, when: str | None, source: str, pause: int) -> None:
-        if self._banned(s, p, old, o):
-            return
+        if self._banned(s, p, old, o) or self._predicate(p) in ("visited", "prefers"):
+            return  # of several occurrences, or fluents, in which the value holds the model corrects one
         self._both("correct", pause, s=s, p=self._predicate(p), old=old, o=o, as_of=when, source=source)
 
     @rule(which=numbers, pause=pauses)
