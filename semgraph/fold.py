@@ -226,7 +226,7 @@ class _Sweep:
         """Row 4; a suspended value stated again first meets whatever suspends it."""
         if holder.suspended_by:
             by = sorted(holder.suspended_by, key=lambda s: (s.start, s.said, s.order, s.claim))
-            suspenders = [self.holders[k] for k in dict.fromkeys(map(self.key, by))]
+            suspenders = [self.holders[k] for k in dict.fromkeys(map(self.key, by)) if k in self.holders]
             rows = [(w, *self.row(d, w, t)) for w in suspenders]
             self.note(d, rows)
             dropping = [w for w, row, _ in rows if row == DROPPED]

@@ -243,7 +243,7 @@ class Fold:
         log = self._log(d)
         if h.suspended:
             slots = list(dict.fromkeys(self._slot(k) for k in h.suspended_by))
-            rows = {slot: self.row(d, self.holders[slot], t) for slot in slots}
+            rows = {slot: self.row(d, self.holders[slot], t) for slot in slots if slot in self.holders}
             if self._held(d, [self.holders[slot] for slot, row in rows.items() if row == "10"], t):
                 return
             for slot, row in rows.items():

@@ -302,3 +302,13 @@ def test_a_finer_word_that_was_only_imported_competes_though_an_earlier_one_was_
     assert kg.conflicts() == []
     kg.add("Ann", "collects", "Acme Labs", valid_from="2021", source="imported:w")
     assert len(kg.conflicts()) == 1
+
+
+def test_a_value_whose_suspender_is_gone_is_told_again() -> None:
+    """Found by differential histories: saying it again was a KeyError."""
+    kg = KnowledgeGraph()
+    kg.end("Bo", "works_at", "Acme Labs", at="1980")
+    kg.add("Bo", "works_at", "Acme Labs", negative=True, valid_from="2018-06")
+    kg.add("Bo", "works_at", "Acme Labs", kind="change", valid_to="2018-06", said_at="2012-01-01")
+    assert kg.add("Bo", "works_at", "Acme", valid_from="2015", valid_to="2020-03-01").outcome != "rejected"
+    assert kg.verify() == []
