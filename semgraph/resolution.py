@@ -75,10 +75,7 @@ def _ends_value(reader: Reader, claim: ClaimRow, row: FactRow, body: factrow.Bod
     Where only one may be at the far end, or the predicate is symmetric, one about somebody else may have ended it.
     """
     told = (reader.snapshot.entity(claim.subject), reader.snapshot.resolved(claim.object))
-    edges = [(row.subject, row.object)]
-    if row.object.startswith("e") and reader.snapshot.predicate(row.predicate).symmetric:
-        edges.append((int(row.object[1:]), f"e{row.subject}"))
-    if claim.id in body.claims or told not in edges:
+    if claim.id in body.claims or not _is_edge(reader, row, told):
         return False
     return claim.kind in ("end", "deny") or bool(claim.negative) == bool(row.negative)
 
@@ -108,9 +105,15 @@ def _reissued(claim: ClaimRow, row: FactRow, body: factrow.Body, said: Said) -> 
 
 def same_edge(reader: Reader, row: FactRow, said: Said) -> bool:
     """Whether a fact is the very edge that is said."""
-    subject, ref = _edge(reader, said)
-    turned = said.predicate.symmetric and (f"e{subject}", ref) == (row.object, f"e{row.subject}")
-    return turned or (subject, ref) == (row.subject, row.object)
+    return _is_edge(reader, row, _edge(reader, said))
+
+
+def _is_edge(reader: Reader, row: FactRow, ends: tuple[int | None, str]) -> bool:
+    """Whether these are the ends of a fact, of a symmetric one in either order."""
+    if ends == (row.subject, row.object):
+        return True
+    turned = (f"e{ends[0]}", ends[1]) == (row.object, f"e{row.subject}")
+    return turned and reader.snapshot.predicate(row.predicate).symmetric
 
 
 def _edge(reader: Reader, said: Said) -> tuple[int | None, str]:

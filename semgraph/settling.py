@@ -31,9 +31,10 @@ def correct(writer: Writer, rows: Sequence[FactRow], said: Said, wrong: resoluti
     """The receipt of a correction of the segments that hold; RejectedError, which shows the edge, if there are none."""
     if not rows:
         raise resolution.nothing_to_correct(shown)
-    if any(resolution.same_edge(writer.reader(), row, said) for row in rows):
+    reader = writer.reader()
+    if any(resolution.same_edge(reader, row, said) for row in rows):
         return Receipt(Outcome.IDEMPOTENT, why="it says what holds there: nothing to correct")
-    told = [one for row in rows for one in resolution.correction(writer.reader(), row, said, wrong)]
+    told = [one for row in rows for one in resolution.correction(reader, row, said, wrong)]
     return _summed(writer, writer.write([(one, None) for one in told]), Outcome.UPDATE)
 
 
